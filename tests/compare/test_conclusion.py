@@ -144,11 +144,11 @@ def test_the_changed_flow_comes_first_then_those_beside_it_then_the_link() -> No
         "Mean sojourn time at bottleneck",
     ]
     assert told[0] == (
-        "vegas instead of cubic: goodput of mine is worse: it falls by 60.0 % [59.8, 60.2] to 2.00 Mbit/s."
+        "vegas instead of cubic: goodput of mine is worse: it falls by 60.0 % [59.9, 60.1] to 2.00 Mbit/s."
     )
     assert told[2].startswith("Jain's index of all flows is worse: it falls from 0.900 ")
     assert told[4] == (
-        "Also better: mean RTT of mine (-20.0 % [-20.2, -19.8]); the other metric is equivalent."
+        "Also better: mean RTT of mine (-20.0 % [-20.1, -19.8]); the other metric is equivalent."
     )
 
 
@@ -185,7 +185,7 @@ def test_subjects_in_a_list_are_named_with_their_case() -> None:
     made = compared([contrast("goodput", name, n, 0.4) for n, name in enumerate("abcdef")])
     found = [replace(each, subject=replace(each.subject, case="short")) for each in made.findings]
     told = conclusion([made.only(found)])
-    assert told[-1] == "Also better: goodput of e in short (+40.0 % [+39.8, +40.2]), goodput of f in short."
+    assert told[-1] == "Also better: goodput of e in short (+40.0 % [+39.8, +40.3]), goodput of f in short."
 
 
 def test_losses_of_unchanged_groups_are_all_named() -> None:
@@ -249,7 +249,7 @@ def test_a_sweep_says_where_along_the_axis_a_verdict_holds(worse_at: Sequence[st
     assert f"worse at {len(worse_at)} of 3 points ({where})" in told
     assert f"; equivalent at {3 - len(worse_at)}" in told
     assert (" of these most at buffer 1 BDP: " in told) == (len(worse_at) > 1)
-    assert "it falls by 50.0 % [49.8, 50.2] to 2.5" in told
+    assert "it falls by 50.0 % [49.9, 50.1] to 2.5" in told
 
 
 def test_the_only_point_with_a_difference_is_named_by_both_axes() -> None:
@@ -346,7 +346,7 @@ def test_flows_beside_the_changed_one_are_in_the_sentences_on_several_variants(c
     assert all("sojourn" not in line for line in told[:first])
     if count == 4:
         assert told[-1] == (
-            "Goodput of beside is better with all 4 (largest: a +40.0 % [+39.8, +40.2] to 7.00 Mbit/s);"
+            "Goodput of beside is better with all 4 (largest: a +40.0 % [+39.8, +40.3] to 7.00 Mbit/s);"
             " Jain's index of all flows is worse with all 4 (largest: a -0.270 [-0.271, -0.268] to 0.630)."
         )
 
@@ -365,9 +365,9 @@ def test_verdicts_on_a_neighbour_are_counted_by_points_where_they_differ() -> No
     ]
     assert conclusion(made)[-1] == (
         "Goodput of beside is worse at 1 and equivalent at 2 of 3 points with b"
-        " (largest: -40.0 % [-40.2, -39.8]);"
+        " (largest: -40.0 % [-40.1, -39.9]);"
         " better at 1 and equivalent at 2 of 3 points with a and d"
-        " (largest: a +40.0 % [+39.8, +40.2], d +40.0 % [+39.8, +40.2]); equivalent at all 3 points with c."
+        " (largest: a +40.0 % [+39.8, +40.3], d +40.0 % [+39.8, +40.3]); equivalent at all 3 points with c."
     )
 
 
@@ -398,7 +398,7 @@ def test_many_variants_share_the_sentences_on_every_subject() -> None:
         "Mean RTT of mine",
         "Mean sojourn time at bottleneck",
     ]
-    assert told[0].endswith(" is worse with all 8 (largest: a -60.0 % [-60.2, -59.8] to 2.00 Mbit/s).")
+    assert told[0].endswith(" is worse with all 8 (largest: a -60.0 % [-60.1, -59.9] to 2.00 Mbit/s).")
     one_differs = [_of_variant(ALL if name != "h" else [*ALL[:5], OWN_GAIN], name) for name in "abcdefgh"]
     (first, *_) = conclusion(one_differs)
     assert "; better with h (+20.0 % " in first

@@ -213,8 +213,9 @@ def _check_size(told: str, measured: Finding) -> None:
     scales = {" %": 100 / measured.reference, " pp": 100.0, " ms": 1e3, " Mbit/s": 1e-6}
     factor = scales.get(found["unit"], 1.0)
     assert size == pytest.approx(abs(measured.difference) * factor, rel=0.06)
-    if measured.interval and low is not None:
-        ends = sorted(abs(end * factor) for end in (measured.interval.low, measured.interval.high))
+    within = measured.interval_shown
+    if within and low is not None:
+        ends = sorted(abs(end * factor) for end in (within.low, within.high))
         assert (low, high) == pytest.approx(ends, rel=0.06, abs=0.06)
         assert low <= size <= high
 

@@ -408,6 +408,7 @@ def undecided(metric: str, unit: str, reference: float, margin: Margin, of: str 
         reason="",
         difference=0.05,
         interval=Interval(-0.5, 0.3, 0.95, "t"),
+        relative_of_cells=Interval(-0.5 / reference, 0.3 / reference, 0.95, "Fieller") if reference else None,
     )
 
 

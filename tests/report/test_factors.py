@@ -86,13 +86,14 @@ def test_two_levels_have_their_difference_and_margin() -> None:
 @pytest.mark.parametrize(
     ("stated", "shown"),
     [
-        ({}, "+50.0 % [+40.0, +60.0]"),
-        ({"margin": {"relative": 0.05}}, "+50.0 % [+40.0, +60.0]"),
+        ({}, "+50.0 % [+38.0, +65.0]"),
+        ({"margin": {"relative": 0.05}}, "+50.0 % [+38.0, +65.0]"),
         ({"margin": {"absolute": 0.005}}, "+50.00 ms [+40.00, +60.00]"),
     ],
 )
 def test_a_difference_has_the_unit_of_the_stated_margin(stated: dict[str, Any], shown: str) -> None:
-    pair = {"levels": ["1", "16"], "difference": 0.05, "interval": {"low": 0.04, "high": 0.06}}
+    ends = {"interval": {"low": 0.04, "high": 0.06}, "relative_interval": {"low": 0.38, "high": 0.65}}
+    pair = {"levels": ["1", "16"], "difference": 0.05, **ends}
     factor = {**FACTOR, "metric": "rtt_mean", "unit": "s", "levels": ["1", "16"], "means": [0.1, 0.15]}
     assert cells(page({**factor, **stated, "widest": pair}))["difference [95 %]"] == shown
 
@@ -154,8 +155,8 @@ def test_without_runs_the_figure_has_the_widest_differences_in_margins() -> None
 def test_the_largest_difference_is_that_of_means_and_not_the_least_sure_one() -> None:
     means = {"levels": ["1", "2", "16"], "means": [0.0363, 0.0473, 0.1105], "metric": "rtt_mean", "unit": "s"}
     widest = {"levels": ["2", "16"], "difference": 0.0632, "margin": 0.0038}
-    ends = {"low": 0.0737, "high": 0.0747}
-    largest = {"levels": ["1", "16"], "difference": 0.0742, "interval": ends, "margin": 0.0029}
+    ends = {"interval": {"low": 0.0737, "high": 0.0747}, "relative_interval": {"low": 2.03, "high": 2.06}}
+    largest = {"levels": ["1", "16"], "difference": 0.0742, **ends, "margin": 0.0029}
     found = page({**FACTOR, **means, "widest": widest, "largest": largest})
     told = cells(found)
     assert told["between"] == "1 and 16"

@@ -221,11 +221,11 @@ def test_differences_have_units_intervals_and_a_figure(tmp_path: Path) -> None:
     found = page(tmp_path, json.dumps(CHECK))
     told = cells(found)
     assert told["metric"] == "goodput (Mbit/s)"
-    assert told["difference [95 %]"] == "-10.0 % [-15.0, -5.0]"
+    assert told["difference [95 %]"] == "-1.00 Mbit/s [-1.50, -0.50]"
     assert told["margin"] == "3 %"
     (drawn,) = forest(found)[1].differences
     assert (drawn.low, drawn.high) == pytest.approx((-5, -5 / 3))
-    assert drawn.text == "-10.0 % [-15.0, -5.0]"
+    assert drawn.text == "-1.00 Mbit/s [-1.50, -0.50]"
 
 
 @pytest.mark.parametrize(
@@ -267,11 +267,12 @@ def test_rows_of_a_check_are_compared_with_their_base(tmp_path: Path) -> None:
         "150.00",
         "3.00 ms",
     )
-    assert told["difference [95 %]"] == "+50.0 % [+40.0, +60.0]"
+    assert told["difference [95 %]"] == "+50.00 ms [+40.00, +60.00]"
     assert [told["verdict"], cells(found, 1)["verdict"]] == ["regressed", "not worse"]
     assert list(found.parts[0].conclusion) == [
         "Verdict: regressed.",
-        "home, algorithm cubic: mean RTT of all flows regressed: it rises by 50 % [40, 60] to 150.00 ms.",
+        "home, algorithm cubic: mean RTT of all flows regressed: it rises from 100.00 to 150.00 ms,"
+        " by 50.00 ms [40.00, 60.00].",
     ]
 
 

@@ -27,7 +27,16 @@ from fullpipe.report.svg.marks import of_flows
 def test_a_difference_is_a_share_unless_its_metric_is_one(
     difference: float, interval: Interval | None, reference: float, unit: str, metric: str, shown: str
 ) -> None:
-    assert difference_shown(difference, interval, reference, unit, metric) == shown
+    ends = (interval.low / reference, interval.high / reference) if interval else (0.0, 0.0)
+    relative = Interval(*ends, 0.95, "Fieller") if interval else None
+    assert difference_shown(difference, interval, reference, unit, metric, None, relative) == shown
+
+
+def test_a_share_has_the_interval_of_a_ratio() -> None:
+    of = 5e6, Interval(3e6, 7e6, 0.95, "t"), 10e6, "bit/s", "goodput", None
+    relative = Interval(0.2, 0.9, 0.95, "Fieller")
+    assert difference_shown(*of, relative, has_unit=True) == "+50.0 % [+20.0, +90.0]"
+    assert difference_shown(*of, None, has_unit=True) == "+5.00 Mbit/s [+3.00, +7.00]"
 
 
 def test_calls_look_alike_whatever_flows_are_beside_them() -> None:

@@ -27,6 +27,7 @@ SEEN = """(cell) => {
 
 def finding(metric: str, reference: float, interval: Interval | None) -> Finding:
     """A difference of 0.05."""
+    whole = reference or 1.0
     return Finding(
         subject=Subject("flows", 0, "mine", metric, "1"),
         rule="paired",
@@ -40,6 +41,8 @@ def finding(metric: str, reference: float, interval: Interval | None) -> Finding
         reason="",
         difference=0.05,
         interval=interval,
+        relative_of_cells=interval
+        and replace(interval, low=interval.low / whole, high=interval.high / whole),
     )
 
 

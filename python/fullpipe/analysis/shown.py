@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import log10
 from typing import TYPE_CHECKING, Any
 
@@ -244,6 +245,26 @@ def _is_coarse(low: float, high: float, digits: int) -> bool:
     return digits < _FINE and low != high and _rounded(low, digits) == _rounded(high, digits)
 
 
+def interval_shown(
+    interval: Interval | None, relative: Interval | None, metric: str, reference: float, *, is_share: bool
+) -> Interval | None:
+    """The interval of a difference that is shown, in the unit of the metric, truncated at its bounds.
+
+    Args:
+        interval: Interval of the absolute difference.
+        relative: Interval of the relative change: see `fullpipe.statistics.relative_interval`.
+        metric: Name of the metric; may be empty.
+        reference: Mean of the reference.
+        is_share: Whether the difference is shown in per cent of the reference, with `relative` as its
+            interval.
+    """
+    shown = interval
+    if is_share and interval and relative:
+        whole = abs(reference)
+        shown = replace(relative, low=whole * relative.low, high=whole * relative.high)
+    return shown and shown.clipped(*bounds_of_difference(metric, reference))
+
+
 def difference_shown(
     difference: float,
     interval: Interval | None,
@@ -251,14 +272,17 @@ def difference_shown(
     unit: str,
     metric: str = "",
     margin: Margin | None = None,
+    relative: Interval | None = None,
     *,
     has_unit: bool = False,
 ) -> str:
     """A difference with its interval: in per cent of the reference if `is_relative`, else in the unit of the
     metric.
 
-    The interval is truncated at the bounds of the metric, such as -100 %. Per cent and percentage points are
-    always written; other units are written only with `has_unit`.
+    Per cent have the interval of the relative change, `relative`. A difference with an interval of the
+    absolute difference alone is in the unit of the metric. The interval is truncated at the bounds of the
+    metric, such as -100 %. Per cent and percentage points are always written; other units are written only
+    with `has_unit`.
 
     >>> difference_shown(1e6, None, 10e6, "bit/s"), difference_shown(1.16, None, 3.2, "1", "call_score")
     ('+10.0 %', '+1.2')
@@ -267,12 +291,12 @@ def difference_shown(
     >>> difference_shown(-5e6, None, 0.0, "bit/s", "goodput", has_unit=True)
     '-5.00 Mbit/s'
     """
-    is_share = is_relative(unit, metric, reference, margin)
+    is_share = is_relative(unit, metric, reference, margin) and (interval is None or relative is not None)
     scale, digits = scale_and_digits(unit, metric)
     own = difference_unit_shown(unit, metric)
     told = _PERCENT[0] if is_share else own if has_unit or own == POINTS else ""
 
-    within = interval and interval.clipped(*bounds_of_difference(metric, reference))
+    within = interval_shown(interval, relative, metric, reference, is_share=is_share)
     if within and not is_share and _is_coarse(within.low * scale, within.high * scale, digits):
         digits += 1
 

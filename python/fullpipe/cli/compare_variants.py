@@ -11,9 +11,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe import files
-from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.shown import axis_shown, is_relative, metric_shown
+from fullpipe.analysis.shown import axis_shown, interval_shown, metric_shown
 from fullpipe.cli.asked import note_version, read_scenario
 from fullpipe.cli.output import echo
 from fullpipe.errors import ScenarioError
@@ -154,8 +153,7 @@ def _in_percent(rows: Sequence[Finding]) -> dict[str, bool]:
     """Whether all differences of a metric can be drawn in per cent of the reference, by metric."""
     found: dict[str, bool] = {}
     for row in rows:
-        is_share = is_relative(row.unit, row.metric, row.reference, row.margin)
-        found[row.metric] = found.get(row.metric, True) and is_share
+        found[row.metric] = found.get(row.metric, True) and row.is_relative
     return found
 
 
@@ -166,7 +164,7 @@ def _in_unit(row: Finding, *, is_share: bool) -> dict[str, float | None]:
     """
     said, scale = row.assessment, axis_shown(row.metric, in_percent=False)[0]
     factor = 100 / abs(row.reference) if is_share else scale
-    interval = said.interval and said.interval.clipped(*bounds_of_difference(row.metric, row.reference))
+    interval = interval_shown(said.interval, row.relative, row.metric, row.reference, is_share=is_share)
     return {
         "difference": said.difference * factor,
         "low": None if interval is None else interval.low * factor,

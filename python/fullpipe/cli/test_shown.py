@@ -201,7 +201,7 @@ def _cells(row: Row, verdict: str) -> list[str]:
 
 
 def _difference(row: Row, difference: float) -> str:
-    of = row.means[0], row.subject.unit, row.subject.metric, row.stated
+    of = row.means[0], row.subject.unit, row.subject.metric, row.stated, row.relative
     return difference_shown(difference, row.interval, *of)
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.shown import (
     axis_shown,
     difference_shown,
+    interval_shown,
+    is_relative,
     margin_shown,
     metric_shown,
     number_shown,
@@ -20,7 +21,7 @@ from fullpipe.analysis.shown import (
 )
 from fullpipe.analysis.statistics import Effect, Interval
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
-from fullpipe.report.rows import interval_of, is_real, margin_of, reference_of, text_of
+from fullpipe.report.rows import interval_of, is_real, margin_of, reference_of, relative_of, text_of
 from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.sentence import with_seeds
@@ -76,16 +77,29 @@ class StoredFactor(stored.Factor):
 
     @property
     def interval(self) -> Interval | None:
-        """The interval of the largest difference, truncated at the bounds of the metric."""
+        """The interval of the largest difference."""
         ends = self.pair.interval
-        bounds = bounds_of_difference(self.metric, self.reference)
-        return Interval(ends.low, ends.high, 0.95, "t").clipped(*bounds) if ends else None
+        return Interval(ends.low, ends.high, 0.95, "t") if ends else None
+
+    @property
+    def relative(self) -> Interval | None:
+        """The interval of the largest difference as a share of the reference."""
+        ends = self.pair.relative_interval
+        return Interval(ends.low, ends.high, 0.95, "Fieller") if ends else None
+
+    @property
+    def interval_shown(self) -> Interval | None:
+        """The shown interval of the largest difference, in the unit of the metric, truncated at its
+        bounds."""
+        stated = self.margin.stated if self.margin else None
+        is_share = is_relative(self.unit, self.metric, self.reference, stated)
+        return interval_shown(self.interval, self.relative, self.metric, self.reference, is_share=is_share)
 
     @property
     def difference_shown(self) -> str:
         """The largest difference with its interval and unit."""
         stated = self.margin.stated if self.margin else None
-        of = self.reference, self.unit, self.metric, stated
+        of = self.reference, self.unit, self.metric, stated, self.relative
         return difference_shown(self.pair.difference, self.interval, *of, has_unit=True)
 
 
@@ -230,7 +244,7 @@ def forest_of(found: Sequence[StoredFactor], labels: Labels) -> Figure | None:
 
 
 def _difference(found: StoredFactor, name: str) -> Difference:
-    scale, interval = found.pair.margin, found.interval
+    scale, interval = found.pair.margin, found.interval_shown
     low, high = (interval.low / scale, interval.high / scale) if interval else (None, None)
     return Difference(name, found.pair.difference / scale, low, high, found.status, found.difference_shown)
 
@@ -267,15 +281,17 @@ def _effect_of_row(row: Row) -> Difference | None:
     """
     if not is_real(row.get("difference")) or not reference_of(row):
         return None
-    reference, ends = reference_of(row), interval_of(row)
+    reference, ends, relative = reference_of(row), interval_of(row), relative_of(row)
     scale = 100 / abs(reference)
-    within = ends and ends.clipped(*bounds_of_difference(str(row.get("metric")), reference))
+    metric = str(row.get("metric"))
+    within = relative and interval_shown(ends, relative, metric, reference, is_share=True)
     low, high = (scale * within.low, scale * within.high) if within else (None, None)
     value = scale * row["difference"]
     if not all(end is None or abs(end) < _LARGEST for end in (value, low, high)):
         return None
     of = str(row.get("unit") or ""), str(row.get("metric") or "")
-    text = difference_shown(float(row["difference"]), ends, reference, *of, margin_of(row), has_unit=True)
+    parts = float(row["difference"]), ends, reference, *of, margin_of(row), relative
+    text = difference_shown(*parts, has_unit=True)
     return Difference(_label(row), value, low, high, str(row.get("verdict") or ""), text)
 
 

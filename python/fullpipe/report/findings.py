@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.points import flows_of
 from fullpipe.analysis.shown import (
@@ -289,8 +288,7 @@ def _words(findings: Sequence[Finding], labels: Labels, *, several: bool, has_bo
 
 def _difference(found: Finding, name: str) -> Difference:
     """A row of the figure, with its interval truncated at the bounds of the metric."""
-    bounds = bounds_of_difference(found.metric, found.reference)
-    within = found.interval and found.interval.clipped(*bounds)
+    within = found.interval_shown
     low, high = (within.low / found.allowed, within.high / found.allowed) if within else (None, None)
     return Difference(
         name, found.difference / found.allowed, low, high, found.outcome, difference_of(found, has_unit=True)

@@ -67,7 +67,7 @@ _OF_FILES = ("More findings", VERDICTS, "Metrics asked for", "Notes")
 headings."""
 _OF_TESTS = (
     *("test", "effect", "of", "metric", "unit", "point", "means", "difference", "interval", "statistic"),
-    *("p_corrected", "verdict"),
+    *("relative_interval", "p_corrected", "verdict"),
 )
 """Keys of rows of a test in the first table."""
 _MOST_SIDES, _MOST_LOOKS = 20, 20

@@ -27,7 +27,8 @@ _IN_UNITS = (
 """Keys whose numbers have the unit of their row."""
 _VERDICT, _REASON = "verdict", "reason"
 _UNFINISHED = "unfinished"
-_SHOWN_ELSEWHERE = ("unit", "interval", "entry", "kind")
+_SHOWN_ELSEWHERE = ("unit", "interval", "relative_interval", "entry", "kind")
+_INTERVALS = ("interval", "relative_interval")
 _LEVEL = 0.95
 _HEADS = {"side": "variant", "variant": "its mean", "reference": "reference mean"}
 _HEADS |= {"p_raw": "p (raw)", "p_corrected": "p (corrected)", "corrected": "p is corrected within its test"}
@@ -69,7 +70,7 @@ def table_of(rows: Sequence[Row], caption: str, most: int, labels: Labels) -> Ta
 
 def _is_told(key: str, keys: Sequence[str]) -> bool:
     """Whether the value of a key is shown in the column of another key."""
-    needs = {"unit": "metric", "interval": "difference", "entry": "of", "kind": "of"}
+    needs = {"unit": "metric", **dict.fromkeys(_INTERVALS, "difference"), "entry": "of", "kind": "of"}
     return needs[key] in keys
 
 
@@ -107,7 +108,7 @@ def _cell(row: Row, key: str) -> str:
     if key == "metric":
         return ", ".join(filter(None, [_metric(value), unit_shown(unit, metric)]))
     if key == "difference" and is_real(value):
-        of = reference_of(row), unit, metric, margin_of(row)
+        of = reference_of(row), unit, metric, margin_of(row), relative_of(row)
         return difference_shown(float(value), interval_of(row), *of)
     if key == _UNFINISHED and isinstance(value, Mapping):
         return "; ".join(f"{side} {_count(counts)}" for side, counts in value.items())
@@ -151,6 +152,11 @@ def reference_of(row: Row) -> float:
     first = means[0] if isinstance(means, list) and len(means) == 2 else None
     found = [value for value in (row.get("reference"), row.get("base"), first) if is_real(value)]
     return float(found[0]) if found else 0.0
+
+
+def relative_of(row: Row) -> Interval | None:
+    """The interval of a row's difference as a share of the reference, if it has both ends."""
+    return interval_of({"interval": row.get("relative_interval")})
 
 
 def interval_of(row: Row) -> Interval | None:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import chdtri, gammaln, ncfdtr, ndtr, stdtrit
 
 from fullpipe.analysis.statistics.anova import FTest
-from fullpipe.analysis.statistics.intervals import Interval, Vector, check_level, root, vector
+from fullpipe.analysis.statistics.intervals import Interval, Vector, check_level, ratio_ends, root, vector
 
 # Effect sizes: how large a difference is, apart from its significance.
 
@@ -317,12 +317,6 @@ def _fieller(a: Vector, b: Vector, covariance: float, freedom: float, level: flo
     mean_a, mean_b = float(a.mean()), float(b.mean())
     if mean_a == 0:
         raise ValueError("reference: the mean is 0, so that the ratio is undefined")
-    t2 = float(stdtrit(freedom, (1 + level) / 2)) ** 2
-    square = mean_a**2 - t2 * float(a.var(ddof=1)) / a.size
-    linear = mean_a * mean_b - t2 * covariance
-    constant = mean_b**2 - t2 * float(b.var(ddof=1)) / b.size
-    if square <= 0:
-        return Effect("ratio", mean_b / mean_a, None)
-    root = math.sqrt(max(linear**2 - square * constant, 0.0))
-    ends = Interval((linear - root) / square, (linear + root) / square, level, "Fieller")
-    return Effect("ratio", mean_b / mean_a, ends)
+    variances = float(a.var(ddof=1)) / a.size, float(b.var(ddof=1)) / b.size
+    ends = ratio_ends(mean_a, mean_b, variances, covariance, float(stdtrit(freedom, (1 + level) / 2)))
+    return Effect("ratio", mean_b / mean_a, Interval(*ends, level, "Fieller") if ends else None)

@@ -13,6 +13,7 @@ from scipy.special import stdtr, stdtrit
 from fullpipe.analysis.statistics.intervals import (
     Interval,
     check_level,
+    share_interval,
     t_half_width,
     t_interval,
     vector,
@@ -136,6 +137,18 @@ class MeanContrast:
         check_level(level)
         half = float(stdtrit(self.df, (1 + level) / 2)) * self.error
         return Interval(self.difference - half, self.difference + half, level, "t")
+
+    def relative_to(self, reference: MeanContrast, level: float = 0.95) -> Interval | None:
+        """Interval of the difference as a share of the mean of its reference, by Fieller's theorem.
+
+        Cells are independent, and the difference is another mean minus that of the reference. None if the
+        mean of the reference is not significantly different from 0.
+        """
+        check_level(level)
+        below = reference.error**2
+        critical = float(stdtrit(self.df, (1 + level) / 2))
+        of = reference.difference, self.difference, (below, self.error**2), -below
+        return share_interval(*of, critical, level)
 
     def p_within(self, margin: float) -> float:
         """Return the larger p value of two one-sided tests against a margin; see `tost`."""

@@ -222,6 +222,104 @@ def welch_error(first: Vector, second: Vector) -> tuple[float, float]:
     return math.sqrt(v1 + v2), freedom
 
 
+def ratio_ends(
+    denominator: float, numerator: float, variances: tuple[float, float], covariance: float, critical: float
+) -> tuple[float, float] | None:
+    """Ends of the interval of a ratio of two means, by Fieller's theorem.
+
+    The interval is the set of r with t² (v_n - 2 r c + r² v_d) >= (numerator - r denominator)². None if the
+    denominator is less than t standard errors away from 0, because the interval would be unbounded.
+    Source: Fieller 1954, "Some problems in interval estimation".
+
+    Args:
+        denominator: Mean below the line.
+        numerator: Mean above the line.
+        variances: Squared standard errors v_d and v_n of both means.
+        covariance: Covariance c of both means.
+        critical: Quantile t, in standard errors.
+
+    >>> ratio_ends(10, 5, (0, 1), 0, 2)
+    (0.3, 0.7)
+    """
+    t2, (below, above) = critical**2, variances
+    square = denominator**2 - t2 * below
+    linear = denominator * numerator - t2 * covariance
+    constant = numerator**2 - t2 * above
+    if square <= 0:
+        return None
+    root = math.sqrt(max(linear**2 - square * constant, 0.0))
+    return (linear - root) / square, (linear + root) / square
+
+
+def relative_interval(
+    reference: Iterable[float],
+    other: Iterable[float],
+    level: float = 0.95,
+    *,
+    pairs: bool,
+    critical: float | None = None,
+) -> Interval | None:
+    """Interval of a relative change: the difference of two means, other - reference, over the size of the
+    mean of the reference.
+
+    The interval is that of a ratio: see `ratio_ends`. The covariance of difference and reference is that of
+    the pairs, or minus the squared error of the reference if the values are independent. Degrees of freedom
+    are those of Student's interval of pairs, or those of `welch_interval`. The interval therefore excludes 0
+    if, and only if, the interval of the absolute difference does.
+
+    Args:
+        reference: Values of the reference.
+        other: Values of the other side.
+        level: Confidence level.
+        pairs: Whether values are paired by position.
+        critical: Quantile in standard errors of a difference, for simultaneous intervals; by default, the
+            quantile of Student's t.
+
+    Returns:
+        None if there are fewer than two values on a side, or if the mean of the reference is not
+        significantly different from 0.
+
+    Raises:
+        ValueError: If a value has no partner, or `level` is not between 0 and 1.
+
+    >>> found = relative_interval([10, 11, 9, 10], [12, 13, 11, 12], pairs=True)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.1771, 0.2298)
+    """
+    check_level(level)
+    a, b = vector(reference, at_least=0, what="reference"), vector(other, at_least=0, what="other")
+    if min(a.size, b.size) < 2:
+        return None
+    if pairs and a.size != b.size:
+        raise ValueError(f"reference has {a.size} values, other has {b.size}; give two values per pair")
+    below = float(a.var(ddof=1)) / a.size
+    if pairs:
+        table = np.cov(a, b - a) / a.size
+        above, covariance, freedom = float(table[1, 1]), float(table[0, 1]), a.size - 1.0
+    else:
+        error, freedom = welch_error(a, b)
+        above, covariance = error**2, -below
+    t = float(stdtrit(freedom, (1 + level) / 2)) if critical is None else critical
+    mean = float(a.mean())
+    return share_interval(mean, float(b.mean()) - mean, (below, above), covariance, t, level)
+
+
+def share_interval(
+    reference: float,
+    difference: float,
+    variances: tuple[float, float],
+    covariance: float,
+    critical: float,
+    level: float,
+) -> Interval | None:
+    """Interval of a difference as a share of the size of a reference: see `ratio_ends`."""
+    found = ratio_ends(reference, difference, variances, covariance, critical)
+    if found is None:
+        return None
+    low, high = sorted(math.copysign(1, reference) * end for end in found)
+    return Interval(low, high, level, "Fieller")
+
+
 def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
     """Interval of a probability after `successes` in `n` runs.
 

@@ -12,13 +12,13 @@ from typing import Any
 from anyio import to_thread
 
 from fullpipe.analysis.length import doubts_of
-from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.points import at, differences, short_names
 from fullpipe.analysis.shown import (
     LARGER_PART,
     axis_shown,
     difference_shown,
+    interval_shown,
     margin_shown,
     number_shown,
     shown_in,
@@ -145,7 +145,7 @@ def shown_of(found: Finding) -> dict[str, Any]:
     of = found.unit, found.metric
     name = axis_shown(found.metric)[1] if found.metric in BY_NAME else shown_in(found.metric, found.unit)[1]
     has_value, larger = isfinite(found.difference), f", {LARGER_PART}" if found.margin.has_two_parts else ""
-    texts = found.difference, found.interval, found.reference, *of, found.margin
+    texts = found.difference, found.interval, found.reference, *of, found.margin, found.relative
     return {
         "of": found.group,
         "metric": name,
@@ -165,7 +165,8 @@ def _share(found: Finding) -> dict[str, float | None] | None:
     if not found.reference:
         return None
     whole = abs(found.reference)
-    within = found.interval and found.interval.clipped(*bounds_of_difference(found.metric, found.reference))
+    of = found.metric, found.reference
+    within = found.relative and interval_shown(found.interval, found.relative, *of, is_share=True)
     ends = (within.low / whole, within.high / whole) if within else (None, None)
     low, high = (end if end is not None and isfinite(end) else None for end in ends)
     return {"value": found.difference / whole, "low": low, "high": high, "margin": found.allowed / whole}

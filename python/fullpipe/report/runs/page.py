@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from fullpipe.analysis.length import doubts_of
 from fullpipe.analysis.metrics.table import headlines
 from fullpipe.analysis.points import Subject, check_groups, of_parts, shape_of
-from fullpipe.analysis.shown import axis_shown, difference_shown, margin_shown, number_shown
+from fullpipe.analysis.shown import axis_shown, margin_shown, number_shown
 from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.report.basis import basis_of
 from fullpipe.report.content import (
@@ -37,7 +37,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
 from fullpipe.validation.compare.comparison import doubted
-from fullpipe.validation.compare.sentence import Names, merged, names_of
+from fullpipe.validation.compare.sentence import Names, difference_of, merged, names_of
 from fullpipe.validation.over import HEADLINES
 
 # Runs of several engines side by side, such as imported measurements and simulated runs.
@@ -89,15 +89,7 @@ def _rows(found: EngineComparison, names: Names, metrics: Sequence[str]) -> Iter
                 engine,
                 number_shown(row.mean(engine), row.unit, row.metric),
                 number_shown(reference, row.unit, row.metric),
-                difference_shown(
-                    judged.difference,
-                    judged.interval,
-                    reference,
-                    row.unit,
-                    row.metric,
-                    row.margin,
-                    has_unit=True,
-                ),
+                difference_of(row.findings[engine], has_unit=True),
                 margin_shown(row.margin, row.unit, row.metric, has_unit=True),
                 str(judged.verdict),
             ]

@@ -11,7 +11,8 @@ from fullpipe.analysis.limits import Counts
 from fullpipe.analysis.metrics.measure import Better, Combined, Margin
 from fullpipe.analysis.metrics.table import BY_NAME, RANKED
 from fullpipe.analysis.points import with_flows
-from fullpipe.analysis.statistics import Interval
+from fullpipe.analysis.shown import interval_shown, is_relative
+from fullpipe.analysis.statistics import Interval, relative_interval
 from fullpipe.errors import NoRunError, UnknownNameError, brief, suggestion
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
@@ -182,6 +183,9 @@ class Finding:
     flows: tuple[int, int] | None = None
     """Number of flows of the group on either side; None for links, for totals, and if it is not known."""
 
+    relative_of_cells: Interval | None = None
+    """Interval of the relative change, if it does not follow from `values`."""
+
     doubts: Sequence[str] = ()
     """Reasons to doubt the means: `TOO_SHORT` and `NOT_SETTLED`."""
 
@@ -263,6 +267,32 @@ class Finding:
         return len(self.values[0])
 
     @property
+    def relative(self) -> Interval | None:
+        """Interval of the difference as a share of the reference, at the level of `interval`.
+
+        None without `interval`, without the values of the seeds, or if the reference is not significantly
+        different from 0: see `fullpipe.statistics.relative_interval`.
+        """
+        if self.relative_of_cells or not self.interval:
+            return self.relative_of_cells
+        has_pairs = self.rule != "independent" and len(self.values[0]) == len(self.values[1])
+        return relative_interval(*self.values, self.interval.level, pairs=has_pairs)
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the difference is shown in per cent of the reference. A difference whose relative change
+        has no interval is shown in the unit of the metric."""
+        has_share = is_relative(self.unit, self.metric, self.reference, self.margin)
+        return has_share and (self.interval is None or self.relative is not None)
+
+    @property
+    def interval_shown(self) -> Interval | None:
+        """Interval of the difference in the unit of the metric, truncated at its bounds. If `is_relative`,
+        the interval is `relative` times the size of the reference."""
+        of = self.metric, self.reference
+        return interval_shown(self.interval, self.relative, *of, is_share=self.is_relative)
+
+    @property
     def p(self) -> float | None:
         """P value after correction: `p_corrected`."""
         return self.p_corrected
@@ -304,6 +334,7 @@ class Finding:
             "n": [len(of_side) for of_side in self.values],
             "difference": known(self.difference),
             "interval": interval_dict(self.interval),
+            "relative_interval": interval_dict(self.relative),
             "p": self.p_raw,
             "p_corrected": self.p_corrected,
             "margin": asdict(self.margin),

@@ -18,7 +18,6 @@ from fullpipe.analysis.shown import (
     begun,
     difference_shown,
     difference_unit_shown,
-    is_relative,
     listed,
     margin_shown,
     metric_shown,
@@ -268,7 +267,7 @@ def _margin(found: Finding) -> str:
 
 def range_in_words(found: Sequence[Finding], *, has_margin: bool = True) -> str:
     """The range of differences at several points, and the margin."""
-    amounts, is_share = _amounts(found), all(map(_is_relative, found))
+    amounts, is_share = _amounts(found), all(each.is_relative for each in found)
     least, most = min(amounts), max(amounts)
     ends = [_percent(end, "+") if is_share else _amount(end, found[0], "+") for end in (least, most)]
     unit = "%" if is_share else difference_unit_shown(found[0].unit, found[0].metric)
@@ -287,7 +286,7 @@ def largest(found: Sequence[Finding]) -> Finding:
 def _amounts(found: Sequence[Finding]) -> list[float]:
     """Differences as shares of the reference if sentences show all of them in per cent, else in the unit of
     the metric."""
-    is_share = all(map(_is_relative, found))
+    is_share = all(each.is_relative for each in found)
     return [each.difference / abs(each.reference) if is_share else each.difference for each in found]
 
 
@@ -357,7 +356,7 @@ def moves(found: Finding) -> str:
     mark = DOUBTED if found.doubts else ""
     ends = number(found.reference, found), number(found.other, found)
     unit = difference_unit_shown(found.unit, found.metric)
-    if _is_relative(found) or not _adds_up(*ends, size.removesuffix(f" {unit}").split()[0]):
+    if found.is_relative or not _adds_up(*ends, size.removesuffix(f" {unit}").split()[0]):
         return f"{verb} by {size} to {value(found.other, found)}{mark}"
     return f"{verb} from {ends[0]} to {value(found.other, found)}{mark}, by {size}"
 
@@ -371,16 +370,11 @@ def _adds_up(before: str, after: str, size: str) -> bool:
     return abs(other - one) == apart
 
 
-def _is_relative(found: Finding) -> bool:
-    """Whether differences are given in per cent of the reference."""
-    return is_relative(found.unit, found.metric, found.reference, found.margin)
-
-
 def ends(found: Finding) -> tuple[float, float] | None:
-    """The ends of the interval within the bounds of the metric."""
-    if found.interval is None:
+    """The ends of the interval within the bounds of the metric: see `Finding.interval_shown`."""
+    within = found.interval_shown
+    if within is None:
         return None
-    within = found.interval.clipped(*bounds_of_difference(found.metric, found.reference))
     return within.low, within.high
 
 
@@ -390,7 +384,9 @@ TRUNCATED = "truncated at the metric's bounds"
 
 def is_truncated(found: Finding) -> bool:
     """Whether the interval is shown with an end at a bound of the metric, such as 0."""
-    return found.interval is not None and ends(found) != (found.interval.low, found.interval.high)
+    within = found.interval_shown
+    bounds = bounds_of_difference(found.metric, found.reference)
+    return within is not None and not {within.low, within.high}.isdisjoint(bounds)
 
 
 def _size(found: Finding) -> str:
@@ -413,17 +409,17 @@ def signed(found: Finding) -> str:
 def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> str:
     """A difference and the ends of its interval, with enough decimals to tell the ends apart."""
     texts = [_scaled(value, found, sign) for value in values]
-    for digits in range(_MOST_DIGITS + 1) if _is_relative(found) and len(values) > 1 else ():
+    for digits in range(_MOST_DIGITS + 1) if found.is_relative and len(values) > 1 else ():
         told = [_scaled(value, found, sign, digits) for value in values]
         if texts[1] == texts[2] and told[1] != told[2]:
             texts = told
-    unit = "%" if _is_relative(found) else difference_unit_shown(found.unit, found.metric)
+    unit = "%" if found.is_relative else difference_unit_shown(found.unit, found.metric)
     interval = f" [{', '.join(texts[1:])}]" if len(texts) > 1 else ""
     return f"{f'{texts[0]} {unit}'.rstrip()}{interval}"
 
 
 def _scaled(value: float, found: Finding, sign: str = "", digits: int | None = None) -> str:
-    if _is_relative(found):
+    if found.is_relative:
         return _percent(value / abs(found.reference), sign, digits)
     return _amount(value, found, sign)
 
@@ -488,7 +484,7 @@ def difference_of(found: Finding, *, has_unit: bool = False) -> str:
     """The difference with its interval, for a table; a dash if it is not known."""
     if isnan(found.difference):
         return "-"
-    of = found.reference, found.unit, found.metric, found.margin
+    of = found.reference, found.unit, found.metric, found.margin, found.relative
     return difference_shown(found.difference, found.interval, *of, has_unit=has_unit)
 
 

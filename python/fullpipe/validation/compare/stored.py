@@ -137,6 +137,9 @@ class StoredFinding(Part):
     n: tuple[Count, Count] = Field((1, 1), description="Number of values of each side.")
     difference: _Number | None = Field(description="Mean of the other side minus that of the reference.")
     interval: StoredInterval | None = None
+    relative_interval: StoredInterval | None = Field(
+        None, description="Fieller's interval of the difference as a share of the reference."
+    )
     p: Probability | None = Field(None, description="P value of the hypothesis that the difference is 0.")
     p_corrected: Probability | None = Field(None, description="`p` after Holm's correction.")
     margin: StoredMargin = StoredMargin()

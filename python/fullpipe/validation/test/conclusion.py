@@ -301,6 +301,7 @@ def _finding(told: Told, found: Factor, pair: LevelPair | None = None) -> Findin
         reason=OPEN,
         difference=difference,
         interval=pair.contrast.interval(LEVEL),
+        relative_of_cells=None if pair.has_pairs else pair.relative,
         p_raw=found.test.p,
         p_corrected=found.test.p_corrected,
         seeds=found.seeds,

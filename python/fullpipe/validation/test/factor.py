@@ -49,6 +49,8 @@ class Row:
     """Difference of the means, in the unit of the metric."""
     interval: Interval | None = None
     """Interval of the difference."""
+    relative: Interval | None = None
+    """Interval of the difference as a share of the reference."""
     effects: Sequence[Effect] = ()
     margin: float | None = None
     """Largest difference that does not matter, in the unit of the metric."""
@@ -106,6 +108,7 @@ class Row:
             "n": self.n,
             "difference": self.difference,
             "interval": _interval(self.interval),
+            "relative_interval": _interval(self.relative),
             "effects": [effect_dict(effect) for effect in self.effects],
             "statistic": self.statistic,
             "p": known(self.p),
@@ -155,6 +158,8 @@ class LevelPair:
     """Whether the values of both levels are paired by seed."""
     allowed: float
     """Largest difference that does not matter, in the unit of the metric."""
+    relative: Interval | None = None
+    """Interval of the difference as a share of the reference."""
 
     @property
     def p_within(self) -> float:
@@ -167,6 +172,7 @@ class LevelPair:
             "levels": list(self.levels),
             "difference": self.contrast.difference,
             "interval": interval_dict(self.contrast.interval(LEVEL)),
+            "relative_interval": interval_dict(self.relative),
             "margin": self.allowed,
         }
 
@@ -231,9 +237,13 @@ def levels_of(design: Design, place: int, margin: Margin) -> Levels:
             weights = share * ((level_of == j) * 1.0 - (level_of == i))
             contrast = statistics.contrast_of_cells(cells, weights.tolist())
         values = by_level[i].tolist(), by_level[j].tolist()
-        pairs.append(
-            LevelPair((names[i], names[j]), values, contrast, design.is_blocked, margin.allowed(means[i]))
-        )
+        if design.is_blocked:
+            relative = statistics.relative_interval(*values, LEVEL, pairs=True)
+        else:
+            own = statistics.contrast_of_cells(cells, (share * (level_of == i)).tolist())
+            relative = contrast.relative_to(own, LEVEL)
+        allowed = margin.allowed(means[i])
+        pairs.append(LevelPair((names[i], names[j]), values, contrast, design.is_blocked, allowed, relative))
     return Levels(names, tuple(means), tuple(pairs))
 
 

@@ -43,6 +43,9 @@ class Pair(Part):
     interval: Ends | None = Field(
         None, description="95 % interval of the difference; paired by seed if the runs are."
     )
+    relative_interval: Ends | None = Field(
+        None, description="95 % interval of the difference as a share of the reference."
+    )
     margin: _Number = 0.0
 
 
@@ -105,6 +108,9 @@ class Row(_Subject):
     n: Count = Field(description="Number of runs.")
     difference: _Number | None = Field(None, description="Difference of the means of both levels.")
     interval: _OpenEnds | None = Field(None, description="95 % interval of the difference.")
+    relative_interval: _OpenEnds | None = Field(
+        None, description="95 % interval of the difference as a share of the reference."
+    )
     effects: list[_EffectOfRow] = Field([])
     statistic: str = ""
     p: Probability | None = None

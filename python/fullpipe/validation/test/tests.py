@@ -13,7 +13,7 @@ import numpy as np
 
 from fullpipe.analysis import statistics
 from fullpipe.analysis.metrics.measure import Margin
-from fullpipe.analysis.statistics import Effect, FTest, MeanPair, Tost
+from fullpipe.analysis.statistics import Effect, FTest, Interval, MeanPair, Tost
 from fullpipe.validation.compare.finding import Subject
 from fullpipe.validation.compare.rules import LEVEL
 from fullpipe.validation.test.design import Design
@@ -66,6 +66,7 @@ def _two_levels(design: Design, margin: Margin) -> Row:
         statistic=f"t({welch.df:.4g}) = {welch.t:.4g}",
         difference=_mean(other) - _mean(reference),
         interval=statistics.welch_interval(other, reference, LEVEL),
+        relative=statistics.relative_interval(reference, other, LEVEL, pairs=False),
         effects=[
             *_ratio(statistics.ratio, reference, other),
             statistics.hedges_g(other, reference, LEVEL),
@@ -235,9 +236,22 @@ def _of_means(
             is_corrected=True,
             difference=pair.difference,
             interval=pair.interval,
+            relative=_relative_of_all(test, reference, other, pair),
             effects=(statistics.hedges_g(other, reference, LEVEL),),
             **_against(statistics.tost, reference, other, margin),
         )
+
+
+def _relative_of_all(
+    test: str, reference: Sequence[float], other: Sequence[float], pair: MeanPair
+) -> Interval | None:
+    """The simultaneous interval of a relative change; None for Tukey's test, which assumes that all
+    variances are equal."""
+    if test != "Games-Howell":
+        return None
+    error = math.sqrt(sum(statistics.summarise(values).sem ** 2 for values in (reference, other)))
+    critical = pair.interval.half_width / error
+    return statistics.relative_interval(reference, other, LEVEL, pairs=False, critical=critical)
 
 
 def _dunn(design: Design, groups: Groups) -> Iterator[Row]:
@@ -266,6 +280,7 @@ def _paired_difference(
         statistic=f"t({found.n - 1}) = {math.copysign(t, found.difference):.4g}",
         difference=found.difference,
         interval=found.interval(LEVEL),
+        relative=statistics.relative_interval(reference, other, LEVEL, pairs=True),
         effects=[
             *_ratio(statistics.ratio_of_pairs, reference, other),
             statistics.hedges_g_of_pairs(reference, other, LEVEL),
