@@ -56,12 +56,16 @@ interval = "off"
 "topology.bottleneck.queue.size" = ["0.5 bdp", "1 bdp", "2 bdp", "4 bdp"]
 """
 MINE = Subject("flows", 0, "mine", "goodput", "bit/s")
-UNITS = {"goodput": "bit/s", "rtt_mean": "s", "jain": "1", "sojourn_mean": "s"}
+UNITS = {
+    "goodput": "bit/s",
+    "jain": "1",
+    **dict.fromkeys(("rtt_mean", "rtt_p95", "owd_mean", "sojourn_mean"), "s"),
+}
 
 
 def contrast(metric: str, of: str, entry: int | None, change: float, point: str = "") -> Contrast:
     """A metric of which the other side has so much more, as a share."""
-    base = {"goodput": 5e6, "rtt_mean": 0.05, "jain": 0.9, "sojourn_mean": 0.02}[metric]
+    base = {"goodput": 5e6, "jain": 0.9, "sojourn_mean": 0.02}.get(metric, 0.05)
     noise = np.random.Generator(np.random.PCG64(3)).normal(0, 0.002, (2, 12))
     sides = [list(base * (1 + of_side)) for of_side in noise]
     other = [value + change * base for value in sides[1]]
@@ -346,7 +350,7 @@ def test_flows_beside_the_changed_one_are_in_the_sentences_on_several_variants(c
     assert all("sojourn" not in line for line in told[:first])
     if count == 4:
         assert told[-1] == (
-            "Goodput of beside is better with all 4 (largest: a +40.0 % [+39.8, +40.3] to 7.00 Mbit/s);"
+            "Goodput of beside is better with all 4 (largest: a +40.0 % [+39.8, +40.3] to 7.00 Mbit/s)."
             " Jain's index of all flows is worse with all 4 (largest: a -0.270 [-0.271, -0.268] to 0.630)."
         )
 
@@ -415,19 +419,58 @@ def test_losses_of_two_variants_are_both_told_though_one_is_undecided_in_goodput
     beside = [contrast("goodput", "beside", 1, -0.3, point) for point in points]
     own = {"a": [*gain, *beside, *_losses(points, 0.02)], "b": [*open_, *_losses(points, 0.003)]}
     own["b"] += [contrast("goodput", "beside", 1, 0.0, point) for point in points]
-    told = conclusion([_of_variant(changes, name) for name, changes in own.items()])
+    *told, last = conclusion([_of_variant(changes, name) for name, changes in own.items()])
     assert [line.partition(" is ")[2].split()[0] for line in told] == [
         "better", "undecided", "worse", "worse",
     ]  # fmt: skip
+    assert last == "3 of 18 findings are undecided after Holm's correction for 18 tests."
     assert told[2].startswith("Goodput of beside is worse at all 3 points with a (largest: -30.0 % ")
     assert "; equivalent at all 3 points with b (" in told[2]
     assert told[3].startswith(
         "Dropped data packet share of mine is worse at all 3 points with both (largest: a +2.00 pp "
     )
     assert ", b +0.30 pp [" in told[3]
-    swapped = conclusion([_of_variant(own[name], name) for name in "ba"])
+    *swapped, _ = conclusion([_of_variant(own[name], name) for name in "ba"])
     assert len(swapped) == len(told)
     assert "worse at all 3 points with both (largest: b +0.30 pp " in swapped[3]
+
+
+def test_sentences_that_share_a_text_account_for_every_point_and_side() -> None:
+    points = ["1 bdp", "2 bdp", "4 bdp"]
+    own: dict[str, list[Contrast]] = {}
+    for name, worse in (("a", 2), ("b", 0)):
+        own[name] = [contrast("goodput", "mine", 0, 0.4, point) for point in points]
+        own[name] += [contrast("goodput", "beside", 1, -0.3, point) for point in points]
+        own[name] += [
+            contrast("jain", "all flows", None, -0.3 if place < worse else 0.0, point)
+            for place, point in enumerate(points)
+        ]
+        own[name] += [contrast("owd_mean", "beside", 1, 0.4, point) for point in points]
+        own[name] += _losses(points, 0.02)
+    told = conclusion([_of_variant(changes, name) for name, changes in own.items()])
+    assert len(told) == MOST
+    assert "all flows is worse at 2 and equivalent at 1 of 3 points with a (largest: -0.270 [" in told[3]
+    assert "; equivalent at all 3 points with b (" in told[3]
+    assert told[4].count(". ") == 1
+    assert told[4].count(" at all 3 points with both (largest: a ") == 2
+
+
+def test_pings_and_one_way_delays_tell_of_delay_before_rtts_of_bulk_flows() -> None:
+    """RTTs of bulk flows have the delay of their ACKs."""
+    found = [
+        contrast("goodput", "mine", 0, 0.4),
+        contrast("goodput", "beside", 1, -0.3),
+        contrast("rtt_p95", "beside", 1, 0.4),
+        contrast("rtt_mean", "ping", 2, 0.0),
+    ]
+    made = [_of_variant(found, name) for name in "ab"]
+    told = conclusion(made)
+    assert any("Mean RTT of ping is equivalent with both" in line for line in told)
+    assert not any("p95 RTT of beside" in line for line in told)
+    shown = leads(ranked(made))
+    assert [each.of for each in shown if "rtt" in each.metric] == ["ping", "ping"]
+    without = conclusion([_of_variant(found[:3], name) for name in "ab"])
+    assert any("p95 RTT of beside is worse with both" in line for line in without)
 
 
 def _losses(points: Sequence[str], more: float) -> list[Contrast]:

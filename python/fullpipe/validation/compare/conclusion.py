@@ -14,10 +14,19 @@ from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import begun
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.fair_share import ALIKE_WORDS, Told, besides, by_verdict, of_all_sides
-from fullpipe.validation.compare.finding import DIFFERENT, MOST_LEADS, Finding, claims, clearness, weight
+from fullpipe.validation.compare.finding import (
+    DIFFERENT,
+    MOST_LEADS,
+    Finding,
+    claims,
+    clearness,
+    of_queues,
+    weight,
+)
 from fullpipe.validation.compare.sentence import (
     Names,
     Part,
+    family_size,
     fitted,
     largest,
     moves,
@@ -106,8 +115,9 @@ def conclusion(
         most: Maximum number of sentences, at least 4.
 
     Returns:
-        One to `most` sentences. Each has about 35 words at most, without intervals and names of sides.
-        The list is empty if nothing was compared.
+        One to `most` texts. A text is a sentence of about 35 words at most, without intervals and names of
+        sides; with several sides, the last text may have several sentences. The list is empty if nothing was
+        compared.
     """
     names = names or names_of(made)
     made = names.shown(made)
@@ -115,7 +125,23 @@ def conclusion(
     others = dict.fromkeys(name for one in made for name in one.others)
     sides_of = (_Sides(_with(made, name), name, names, family) for name in others)
     every = [sides for sides in sides_of if sides.findings]
-    return _of_one(every[0], asked, most) if len(every) == 1 else _of_several(every, asked, most)
+    if len(every) == 1:
+        return _of_one(every[0], asked, most)
+    return _with_undecided(_of_several(every, asked, most), every, most)
+
+
+def _with_undecided(told: Sequence[str], every: Sequence[_Sides], most: int) -> list[str]:
+    """Return the texts with the number of undecided findings; the last text has this sentence if there is no
+    room for another text."""
+    found = [each for sides in every for each in sides.findings]
+    open_ = sum(each.outcome == "undecided" for each in found)
+    if not open_:
+        return list(told)
+    tests = family_size(every[0].family)
+    corrected = f" after Holm's correction for {tests:,} tests" if tests > 1 else ""
+    verb = "is" if open_ == 1 else "are"
+    sentence = f"{open_:,} of {len(found):,} findings {verb} undecided{corrected}."
+    return [*told, sentence] if len(told) < most else [*told[:-1], f"{told[-1]} {sentence}"]
 
 
 def _in_cases(made: Iterable[Comparison], chosen: Callable[[Entries], Collection[int]]) -> frozenset[Group]:
@@ -171,8 +197,8 @@ def _of_several(every: Sequence[_Sides], asked: Sequence[str], most: int) -> lis
     """Return the sentences on several compared sides, with the same subjects for all of them.
 
     Each side has a sentence on its leading subject; many sides share one. Every further subject has a
-    sentence with the verdicts on all sides. If there are too many subjects, claimed ones share the last
-    sentence, and others are left out.
+    sentence with the verdicts on all sides. If there are too many subjects, the sentences on claimed ones
+    share the last text, and others are left out. The last sentence counts the undecided findings.
     """
     by_side = [(sides, _by_subject(sides.findings)) for sides in every]
     if not by_side:
@@ -209,18 +235,21 @@ def _with_aspects(
     """Return the chosen subjects with those that are clearest in delay and in loss, in the order of groups.
 
     Every side that is worse in delay or loss is worse in one of the subjects. They replace the second metric
-    of changed flows.
+    of changed flows. The subjects in delay are those of `of_queues`, if there are any.
     """
     changed = by_side[0][0].changed
     found = [each for each in chosen if each in firsts or each[:3] not in changed]
     links = [each for each in found if each[1] == "link"]
     found = [each for each in found if each not in links]
+    queues = of_queues(each for _, by_subject in by_side for of in by_subject.values() for each in of)
     for aspect in ("delay", "loss"):
         clear: dict[Subject, tuple[int, float]] = {}
         worse: dict[Subject, set[int]] = {}
         for number, (_, by_subject) in enumerate(by_side):
             for subject, of in by_subject.items():
                 if BY_NAME[subject[3]].aspect != aspect or all(each.is_zero for each in of):
+                    continue
+                if aspect == "delay" and queues and id(of[0]) not in queues:
                     continue
                 clear[subject] = min([*map(clearness, of), *([clear[subject]] if subject in clear else [])])
                 worse.setdefault(subject, set()).update({number} if _is_worse(of) else ())
@@ -239,8 +268,8 @@ def _is_worse(found: Iterable[Finding]) -> bool:
 def _of_subjects(
     subjects: Sequence[Told], names: Names, room: int, sides: int, due: Collection[int]
 ) -> list[str]:
-    """Return a sentence per subject; if there are more subjects than sentences, the last sentence has several
-    subjects. These are claimed, or their indices are in `due`."""
+    """Return a sentence per subject; if there are more subjects than sentences, the last text has a sentence
+    on each of several subjects. These are claimed, or their indices are in `due`."""
 
     def rank(place: int) -> int:
         found = [each for _, of_side in subjects[place] for each in of_side]
@@ -250,8 +279,9 @@ def _of_subjects(
     claimed = sum(rank(place) < 2 for place in order)
     shown = [subjects[place] for place in sorted(order[: max(claimed, room)])]
     alone, together = (shown, []) if len(shown) <= room else (shown[: room - 1], shown[room - 1 :])
-    sentences = [of_all_sides([each], names, sides) for each in alone]
-    return [*sentences, of_all_sides(together, names, sides)] if together else sentences
+    sentences = [of_all_sides(each, names, sides) for each in alone]
+    last = " ".join(of_all_sides(each, names, sides) for each in together)
+    return [*sentences, last] if together else sentences
 
 
 def _by_subject(findings: Iterable[Finding]) -> dict[Subject, list[Finding]]:

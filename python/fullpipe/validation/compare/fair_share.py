@@ -256,43 +256,33 @@ def by_verdict(found: Sequence[Finding]) -> dict[str, list[int]]:
     return {verdict: places[verdict] for verdict in _FIRST if verdict in places}
 
 
-def of_all_sides(subjects: Sequence[Told], names: Names, sides: int) -> str:
-    """Return a sentence with the verdicts on subjects, each with the sides that have the verdict.
+def of_all_sides(told: Told, names: Names, sides: int) -> str:
+    """Return a sentence with the verdicts on a subject at all points, each with the sides that have them.
 
     Args:
-        subjects: Findings of each subject.
+        told: Findings on the subject.
         names: Names of points.
         sides: Number of all sides.
     """
-    is_whole = len(subjects) == 1
     for has_places in (True, False):
-        clauses = [
-            [*_clause(told, names, sides, has_places=has_places, is_whole=is_whole)] for told in subjects
-        ]
-        parts = [part for n, clause in enumerate(clauses) for part in ([Part("; ")] if n else []) + clause]
+        parts = [*_of_sides(told, names, sides, has_places=has_places)]
         if words_in("".join(part.text for part in parts)) <= _LONGEST_OF_SIDES:
             break
     return begun(fitted(parts, _LONGEST_OF_SIDES))
 
 
-def _clause(told: Told, names: Names, sides: int, *, has_places: bool, is_whole: bool) -> Iterator[Part]:
-    """The verdicts on one subject, each with the largest differences or the range of differences.
-
-    If `is_whole` is false, sides without a claim are left out, unless no side has a claim.
-    """
-    claimed = [each for each in told if claims(each[1])]
-    of_all = told if is_whole or not claimed else claimed
+def _of_sides(told: Told, names: Names, sides: int, *, has_places: bool) -> Iterator[Part]:
+    """The verdicts on one subject, each with the largest differences or the range of differences."""
     same: dict[str, list[tuple[str, Sequence[Finding]]]] = {}
-    for each in sorted(of_all, key=lambda each: min(map(_FIRST.index, by_verdict(each[1])))):
-        same.setdefault(_verdicts(each[1], is_whole=of_all is told), []).append(each)
+    for each in sorted(told, key=lambda each: min(map(_FIRST.index, by_verdict(each[1])))):
+        same.setdefault(_verdicts(each[1]), []).append(each)
     first = told[0][1][0]
     case = f"in case {first.case}, " if first.case else ""
     yield Part(f"{case}{name_of(first)} is ")
     for n, (verdicts, of) in enumerate(same.items()):
         every = "both" if sides == 2 else f"all {sides}"
         who = every if len(of) == sides else listed(name for name, _ in of)
-        is_only = len(same) == 1 and len(of_all) < len(told)
-        yield Part(f"{'; ' if n else ''}{verdicts} with {who}{' alone' if is_only else ''}")
+        yield Part(f"{'; ' if n else ''}{verdicts} with {who}")
         findings = [each for _, found in of for each in found]
         if any(each.is_by_runs for each in findings):
             continue
@@ -317,12 +307,10 @@ def _largest_by_side(told: Told, names: Names, *, has_places: bool) -> str:
     return f" ({'largest: ' if is_most else ''}{', '.join(sizes)})"
 
 
-def _verdicts(found: Sequence[Finding], *, is_whole: bool) -> str:
-    """Return the verdicts on one subject, or only the claimed ones, with their numbers of points."""
+def _verdicts(found: Sequence[Finding]) -> str:
+    """Return the verdicts on one subject with their numbers of points."""
     verdicts = by_verdict(found)
-    if not is_whole:
-        verdicts = {verdict: places for verdict, places in verdicts.items() if verdict in DIFFERENT}
-    if all(len(places) == len(found) for places in verdicts.values()):
+    if len(verdicts) == 1:
         return f"{next(iter(verdicts))}{f' at all {len(found)} points' if len(found) > 1 else ''}"
     counts = listed(f"{verdict} at {len(places)}" for verdict, places in verdicts.items())
     return f"{counts} of {len(found)} points"

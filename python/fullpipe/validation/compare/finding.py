@@ -453,12 +453,30 @@ def clearness(found: Finding) -> tuple[int, float]:
     return standing, 2.0 if found.p_raw is None else found.p_raw
 
 
+def of_queues(findings: Iterable[Finding]) -> set[int]:
+    """Identities (`id`) of findings on delay that measure queues: one-way delays, and RTTs of groups without
+    a goodput, such as pings.
+
+    RTTs of bulk flows also have the delay of ACKs, which is long at low rates.
+    """
+    known = [*findings]
+    with_rate = {(each.case, each.of) for each in known if each.metric == "goodput"}
+    return {
+        id(each)
+        for each in known
+        if BY_NAME[each.metric].aspect == "delay"
+        and each.entry is not None
+        and ("rtt" not in each.metric or (each.case, each.of) not in with_rate)
+    }
+
+
 def leads(order: Sequence[Finding]) -> list[Finding]:
     """Findings that a short table shows whatever their verdicts.
 
     The first are the findings on the leading subject of each side at all points, unless there are too many.
     Each side adds its clearest difference in delay, in loss and in fairness (see `Measure.aspect`), worse
-    ones first. Pings, which measure delay, come before other groups with the same verdict.
+    ones first. In delay, findings of `of_queues` come before all others, and pings before other groups with
+    the same verdict.
 
     Args:
         order: See `conclusion.ranked`.
@@ -470,9 +488,12 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
         firsts.setdefault(each.sides, (each.case, each.subject.cell))
     found = [each for each in order if firsts[each.sides] == (each.case, each.subject.cell)]
 
-    def clearest(each: Finding) -> tuple[int, bool, float]:
+    queues = of_queues(order)
+
+    def clearest(each: Finding) -> tuple[bool, int, bool, float]:
         standing, p = clearness(each)
-        return standing, (each.case, each.of) in with_rate or each.entry is None, p
+        is_bulk = (each.case, each.of) in with_rate or each.entry is None
+        return id(each) not in queues, standing, is_bulk, p
 
     for each in sorted(order, key=clearest):
         if (aspect := BY_NAME[each.metric].aspect) and not each.is_zero:
