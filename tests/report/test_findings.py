@@ -116,7 +116,8 @@ def test_doubtful_verdicts_are_marked_and_a_line_says_why() -> None:
     found = [replace(first, doubts=(NOT_SETTLED,)), second]
     for made in (first_table(found, found), whole_table(found, 10)):
         assert [row[-1].partition(" (")[0] for row in made.rows] == [f"{first.verdict}†", second.verdict]
-        assert made.note == "† means not settled: see the warnings."
+        corrected = "Verdicts are after Holm's correction for 2 tests."
+        assert made.note == f"† means not settled: see the warnings. {corrected}"
         assert verdict_class(made.rows[0][-1]) == f"v-{first.verdict}"
     assert first_table([second], [second]).note == ""
 

@@ -31,6 +31,7 @@ from fullpipe.validation.compare.sentence import (
     TRUNCATED,
     difference_of,
     doubts_in_words,
+    family_size,
     is_truncated,
     verdict_of,
 )
@@ -112,7 +113,7 @@ def first_table(
     most = rows_of(total)
     shown = ranked[:most] if is_chosen else _first(findings, ranked, most)
     cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
-    notes = [*_doubts(shown), cut, folded(len(shown), total, "findings", VERDICTS)]
+    notes = [*_doubts(shown), _corrected(findings), cut, folded(len(shown), total, "findings", VERDICTS)]
     note = " ".join(filter(None, notes))
     made = _table(shown, findings, "Differences and verdicts", note, labels, has_both=has_both)
     return replace(made, is_tight=True)
@@ -122,8 +123,15 @@ def whole_table(
     findings: Sequence[Finding], most: int, labels: Labels = _PLAIN, *, has_both: bool = False
 ) -> Table:
     """All findings with the raw and the corrected p value, up to `most` rows."""
-    note = " ".join(filter(None, [*_doubts(findings[:most]), left_out(most, len(findings), "rows")]))
+    notes = [*_doubts(findings[:most]), _corrected(findings), left_out(most, len(findings), "rows")]
+    note = " ".join(filter(None, notes))
     return _table(findings[:most], findings, "All findings", note, labels, has_raw=True, has_both=has_both)
+
+
+def _corrected(findings: Sequence[Finding]) -> str:
+    """A sentence with the number of tests that are corrected together; empty for a single test."""
+    tests = family_size(findings)
+    return f"Verdicts are after Holm's correction for {tests:,} tests." if tests > 1 else ""
 
 
 def _doubts(findings: Sequence[Finding]) -> list[str]:
