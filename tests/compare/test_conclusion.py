@@ -473,6 +473,24 @@ def test_pings_and_one_way_delays_tell_of_delay_before_rtts_of_bulk_flows() -> N
     assert any("p95 RTT of beside is worse with both" in line for line in without)
 
 
+def test_short_tables_have_the_harm_to_neighbours_and_the_delay_of_the_conclusion() -> None:
+    found = [
+        contrast("goodput", "mine", 0, 0.4),
+        contrast("goodput", "beside", 1, -0.3),
+        contrast("rtt_mean", "ping", 2, -0.1),
+        contrast("owd_mean", "ping", 2, -0.2),
+        contrast("jain", "all flows", None, -0.3),
+    ]
+    made = [_of_variant(found, "a")]
+    shown = [(each.metric, each.of) for each in leads(ranked(made))]
+    assert shown == [("goodput", "mine"), ("goodput", "beside"), ("rtt_mean", "ping")]
+    assert any(line.startswith("Mean RTT of ping is better") for line in conclusion(made))
+    harmless = [each for each in found if each.subject.of != "beside"]
+    assert ("jain", "all flows") in [
+        (each.metric, each.of) for each in leads(ranked([_of_variant(harmless, "a")]))
+    ]
+
+
 def _losses(points: Sequence[str], more: float) -> list[Contrast]:
     """The share of dropped packets is higher by so much."""
     return [

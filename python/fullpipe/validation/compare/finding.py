@@ -442,6 +442,7 @@ def _change(found: Finding) -> float:
     return abs(found.difference / found.reference) if found.reference else abs(found.difference)
 
 
+_BAD = ("regressed", "worse")
 MOST_LEADS = 10
 """Maximum number of findings on leading subjects that a short table shows before all others."""
 
@@ -476,7 +477,8 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
     The first are the findings on the leading subject of each side at all points, unless there are too many.
     Each side adds its clearest difference in delay, in loss and in fairness (see `Measure.aspect`), worse
     ones first. In delay, findings of `of_queues` come before all others, and pings before other groups with
-    the same verdict.
+    the same verdict; of a group, the metric that `order` has first is shown, which is that of the conclusion.
+    In fairness, the goodput of a group that is worse beside the leading one comes before Jain's index.
 
     Args:
         order: See `conclusion.ranked`.
@@ -490,13 +492,23 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
 
     queues = of_queues(order)
 
-    def clearest(each: Finding) -> tuple[bool, int, bool, float]:
+    metrics: dict[tuple[str, str], list[str]] = {}
+    for each in order:
+        metrics.setdefault((each.case, each.of), []).append(each.metric)
+
+    def is_beside(each: Finding) -> bool:
+        is_own = firsts[each.sides] == (each.case, each.subject.cell)
+        return each.metric == "goodput" and each.entry is not None and not is_own and each.outcome in _BAD
+
+    def clearest(each: Finding) -> tuple[bool, bool, int, bool, int, float]:
         standing, p = clearness(each)
         is_bulk = (each.case, each.of) in with_rate or each.entry is None
-        return id(each) not in queues, standing, is_bulk, p
+        place = metrics[each.case, each.of].index(each.metric) if id(each) in queues else 0
+        return not is_beside(each), id(each) not in queues, standing, is_bulk, place, p
 
     for each in sorted(order, key=clearest):
-        if (aspect := BY_NAME[each.metric].aspect) and not each.is_zero:
+        aspect = "fairness" if is_beside(each) else BY_NAME[each.metric].aspect
+        if aspect and not each.is_zero:
             aspects.setdefault((each.sides, aspect), each)
     shown = {id(each): each for each in (*(found if len(found) <= MOST_LEADS else ()), *aspects.values())}
     return list(shown.values())[: MOST_LEADS + 2]
