@@ -22,6 +22,7 @@ from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import NOT_SETTLED
 from fullpipe.validation.compare.reading import findings_in
 from fullpipe.validation.compare.rules import one_sided, paired
+from fullpipe.validation.compare.sentence import difference_of, is_truncated
 from tests.report.pages import ROW
 
 
@@ -107,6 +108,14 @@ def test_the_first_table_says_that_intervals_are_truncated_and_margins_are_the_l
     assert table.note == "Intervals are truncated at the metric's bounds."
     wide = paired([replace(made, subject=replace(subject, metric="power", unit="1"), stated=Margin(0.4))])
     assert "margin" in {column.name for column in first_table(wide, wide).columns}
+
+
+def test_an_interval_that_ends_at_a_bound_by_itself_is_not_truncated() -> None:
+    subject = Subject("flows", 0, "mine", "goodput", "bit/s")
+    contrast = Contrast([9e6, 9.5e6, 9.2e6], [0.0] * 3, 3e5, "higher", subject=subject, stated=Margin(0.03))
+    (found,) = paired([contrast])
+    assert difference_of(found) == "-100 % [-100, -100]"
+    assert not is_truncated(found)
 
 
 def test_doubtful_verdicts_are_marked_and_a_line_says_why() -> None:

@@ -241,7 +241,7 @@ def _with_aspects(
     found = [each for each in chosen if each in firsts or each[:3] not in changed]
     links = [each for each in found if each[1] == "link"]
     found = [each for each in found if each not in links]
-    queues = of_queues(each for _, by_subject in by_side for of in by_subject.values() for each in of)
+    queues = of_queues([each for sides, _ in by_side for each in sides.findings])
     for aspect in ("delay", "loss"):
         clear: dict[Subject, tuple[int, float]] = {}
         worse: dict[Subject, set[int]] = {}

@@ -268,11 +268,8 @@ class Finding:
 
     @property
     def relative(self) -> Interval | None:
-        """Interval of the difference as a share of the reference, at the level of `interval`.
-
-        None without `interval`, without the values of the seeds, or if the reference is not significantly
-        different from 0: see `fullpipe.statistics.relative_interval`.
-        """
+        """Interval of the difference as a share of the reference: see `statistics.relative_interval`.
+        None without `interval`, or without the values of the seeds."""
         if self.relative_of_cells or not self.interval:
             return self.relative_of_cells
         has_pairs = self.rule != "independent" and len(self.values[0]) == len(self.values[1])
@@ -454,21 +451,12 @@ def clearness(found: Finding) -> tuple[int, float]:
     return standing, 2.0 if found.p_raw is None else found.p_raw
 
 
-def of_queues(findings: Iterable[Finding]) -> set[int]:
-    """Identities (`id`) of findings on delay that measure queues: one-way delays, and RTTs of groups without
-    a goodput, such as pings.
-
-    RTTs of bulk flows also have the delay of ACKs, which is long at low rates.
-    """
-    known = [*findings]
-    with_rate = {(each.case, each.of) for each in known if each.metric == "goodput"}
-    return {
-        id(each)
-        for each in known
-        if BY_NAME[each.metric].aspect == "delay"
-        and each.entry is not None
-        and ("rtt" not in each.metric or (each.case, each.of) not in with_rate)
-    }
+def of_queues(findings: Sequence[Finding]) -> set[int]:
+    """Identities (`id`) of findings that measure the delay of queues: one-way delays, and RTTs of groups
+    without a goodput, such as pings. RTTs of bulk flows also have the delay of ACKs."""
+    with_rate = {(each.case, each.of) for each in findings if each.metric == "goodput"}
+    delays = (each for each in findings if BY_NAME[each.metric].aspect == "delay" and each.entry is not None)
+    return {id(each) for each in delays if "rtt" not in each.metric or (each.case, each.of) not in with_rate}
 
 
 def leads(order: Sequence[Finding]) -> list[Finding]:
@@ -476,25 +464,21 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
 
     The first are the findings on the leading subject of each side at all points, unless there are too many.
     Each side adds its clearest difference in delay, in loss and in fairness (see `Measure.aspect`), worse
-    ones first. In delay, findings of `of_queues` come before all others, and pings before other groups with
-    the same verdict; of a group, the metric that `order` has first is shown, which is that of the conclusion.
-    In fairness, the goodput of a group that is worse beside the leading one comes before Jain's index.
+    ones first. In delay, findings of `of_queues` come first, and of their groups the metric that `order` has
+    first. In fairness, the goodput of a worse group beside the leading one comes before Jain's index.
 
     Args:
         order: See `conclusion.ranked`.
     """
     firsts: dict[tuple[str, str], tuple[str, Cell]] = {}
     aspects: dict[tuple[tuple[str, str], str], Finding] = {}
-    with_rate = {(each.case, each.of) for each in order if each.metric == "goodput"}
+    metrics: dict[tuple[str, str], list[str]] = {}
     for each in order:
         firsts.setdefault(each.sides, (each.case, each.subject.cell))
+        metrics.setdefault((each.case, each.of), []).append(each.metric)
     found = [each for each in order if firsts[each.sides] == (each.case, each.subject.cell)]
 
     queues = of_queues(order)
-
-    metrics: dict[tuple[str, str], list[str]] = {}
-    for each in order:
-        metrics.setdefault((each.case, each.of), []).append(each.metric)
 
     def is_beside(each: Finding) -> bool:
         is_own = firsts[each.sides] == (each.case, each.subject.cell)
@@ -502,8 +486,9 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
 
     def clearest(each: Finding) -> tuple[bool, bool, int, bool, int, float]:
         standing, p = clearness(each)
-        is_bulk = (each.case, each.of) in with_rate or each.entry is None
-        place = metrics[each.case, each.of].index(each.metric) if id(each) in queues else 0
+        own = metrics[each.case, each.of]
+        is_bulk = "goodput" in own or each.entry is None
+        place = own.index(each.metric) if id(each) in queues else 0
         return not is_beside(each), id(each) not in queues, standing, is_bulk, place, p
 
     for each in sorted(order, key=clearest):

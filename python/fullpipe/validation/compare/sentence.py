@@ -378,15 +378,21 @@ def ends(found: Finding) -> tuple[float, float] | None:
     return within.low, within.high
 
 
+_ROUNDING = 1e-9
+"""Share of the reference by which rounding may move an end of an interval."""
 TRUNCATED = "truncated at the metric's bounds"
 """Words on intervals of `is_truncated`."""
 
 
 def is_truncated(found: Finding) -> bool:
     """Whether the interval is shown with an end at a bound of the metric, such as 0."""
-    within = found.interval_shown
-    bounds = bounds_of_difference(found.metric, found.reference)
-    return within is not None and not {within.low, within.high}.isdisjoint(bounds)
+    whole = abs(found.reference) if found.is_relative else 1.0
+    interval = found.relative if found.is_relative else found.interval
+    if interval is None:
+        return False
+    low, high = bounds_of_difference(found.metric, found.reference)
+    slack = _ROUNDING * abs(found.reference)
+    return whole * interval.low < low - slack or whole * interval.high > high + slack
 
 
 def _size(found: Finding) -> str:
