@@ -88,6 +88,13 @@ def test_a_bare_number_with_the_unit_in_its_key_is_read(small: Scenario, target:
     assert Scenario.from_toml(bare.to_toml()).digest == bare.digest
 
 
+def test_a_number_that_is_too_large_as_text_is_written_with_the_unit_in_its_key(small: Scenario) -> None:
+    cca = {"kind": "ad_bbr", "history_s": 100_000.0}
+    written = small.with_values({"flows.0.cca": cca})
+    assert written.to_dict()["flows"][0]["cca"] == {"kind": "ad_bbr", "history_s": 100_000}
+    assert Scenario.from_toml(written.to_toml()).digest == written.digest
+
+
 def test_another_spelling_takes_the_place_of_the_first(small: Scenario) -> None:
     changed = queue(small, target="5 ms").with_values({"topology.bottleneck.queue.target_ms": 7})
     assert changed == queue(small, target="7 ms")

@@ -304,9 +304,14 @@ def _shortest(number: Any) -> int | float:
 def _spelt(param: catalogue.Param, value: Any) -> tuple[str, Any]:
     """Return the key and the value of a parameter in scenario files.
 
-    A number that is not a whole number of base units, such as 0.3 ns, keeps the key with the unit.
+    A number keeps the key with the unit if it is not a whole number of base units, such as 0.3 ns, or is
+    larger than text may be, such as 100,000 s.
     """
     if not param.has_quantity or value is None:
         return param.key, value
     text = text_of(param.unit, value)
-    return (param.key, text) if number_in(param.unit, text) == value else (param.name, value)
+    try:
+        is_same = number_in(param.unit, text) == value
+    except ValueError:
+        is_same = False
+    return (param.key, text) if is_same else (param.name, value)
