@@ -284,7 +284,7 @@ def relative_interval(
 
     >>> found = relative_interval([10, 11, 9, 10], [12, 13, 11, 12], pairs=True)
     >>> round(found.low, 4), round(found.high, 4)
-    (0.1771, 0.2298)
+    (0.177, 0.2299)
     """
     check_level(level)
     a, b = vector(reference, at_least=0, what="reference"), vector(other, at_least=0, what="other")
