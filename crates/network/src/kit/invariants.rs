@@ -253,7 +253,7 @@ fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
 }
 
 /// Compare two amounts with the capacity: bytes delivered since the first arrival, and bytes started in any interval.
-/// In each interval, one packet per port that may transmit simultaneously is left out, because its transmission may end
+/// Each interval leaves out one packet for each port that may transmit at the same time, because its transmission may end
 /// after the interval. Ends of transmissions are rounded down to whole nanoseconds.
 fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
     let rate = evidence.capacity;

@@ -214,8 +214,8 @@ class Wait:
         return (mean_s + math.sqrt(mean_s * (mean_s + 4 * self.rtt_s))) / 2
 
     def is_filled(self, rate_bps: float) -> bool:
-        """Whether pings met a standing queue so long that at most the share `_LEFT` of the line's capacity
-        can have been unused.
+        """Whether the standing queue that pings met shows that at most `_LEFT` of the line's capacity
+        was unused.
 
         Formula: with the window of `most_s`, and q in RTTs, the mean unused share of the line is
         (1 - q)^2 / (4 (1 + q)) over times longer than the period of the window. Bursts cause delays without a
