@@ -125,17 +125,16 @@ def _together(needs: Sequence[Need]) -> Need:
     )
 
 
-def shortfall(points: _Points, runs: Sequence[Run], warmups_s: Sequence[float] = ()) -> str | None:
+def shortfall(points: _Points, runs: Sequence[Run]) -> str | None:
     """Return a sentence on the points whose runs are too short, and the settings to use; None if all runs are
     long enough.
 
     Args:
         points: The point of every run.
         runs: Runs of any number of seeds per point.
-        warmups_s: Warm-ups that the settings have to include, s.
     """
-    places = list(_places(points, runs).values())
-    return _shortfall(_short(places, runs), places, points, runs, warmups_s)
+    places = _places(points, runs)
+    return _shortfall(_short(places, runs), places, points, runs, ())
 
 
 def _shortfall(
@@ -145,7 +144,8 @@ def _shortfall(
     runs: Sequence[Run],
     warmups_s: Sequence[float],
 ) -> str | None:
-    """Return the sentence of `shortfall`, given the needs of the points whose runs are too short."""
+    """Return the sentence of `shortfall`, given the needs of the points whose runs are too short. The
+    settings include the warm-ups `warmups_s`."""
     if not short:
         return None
     worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
@@ -159,7 +159,7 @@ def _shortfall(
     return f"{some} too short for means{at}: {short[worst]}; {advice}"
 
 
-def _short(places: Sequence[Sequence[int]], runs: Sequence[Run]) -> dict[int, Need]:
+def _short(places: _Places, runs: Sequence[Run]) -> dict[int, Need]:
     """Return the largest `Need` of every point, by number, at which most of the examined runs are short."""
     found: dict[int, Need] = {}
     for number, at in enumerate(places):
@@ -171,19 +171,19 @@ def _short(places: Sequence[Sequence[int]], runs: Sequence[Run]) -> dict[int, Ne
     return found
 
 
-def _places(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> dict[str, list[int]]:
+def _places(points: _Points, runs: Sequence[Run]) -> list[list[int]]:
     """Return the indices of the runs of every point and engine."""
     places: dict[str, list[int]] = {}
     for place, (point, run) in enumerate(zip(points, runs, strict=True)):
         places.setdefault(f"{point} {run.engine.name}", []).append(place)
-    return places
+    return [*places.values()]
 
 
 @dataclass(frozen=True)
 class _Drift:
     """The means of bulk flows that have not settled, such as "RTT of old"."""
 
-    examined: Sequence[Sequence[int]]
+    examined: _Places
     """Indices of the examined runs of every point."""
     points: int
     """Number of points with enough seeds."""
@@ -202,12 +202,12 @@ class _Drift:
         ]
 
 
-def _drift(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> _Drift:
+def _drift(places: _Places, runs: Sequence[Run]) -> _Drift:
     from fullpipe.analysis.regions import random_points
     from fullpipe.analysis.statistics.stationarity import moving  # imported here, as the imports are slow
 
-    places = [of for of in _places(points, runs).values() if len(of) >= _FEWEST_SEEDS]
-    examined = random_points(places, EXAMINED, _FEWEST_SEEDS)
+    tested = [of for of in places if len(of) >= _FEWEST_SEEDS]
+    examined = random_points(tested, EXAMINED, _FEWEST_SEEDS)
     courses = iter(_courses([runs[place] for of in examined for place in of]))
     found: dict[str, dict[int, list[Course]]] = {}
     groups: dict[tuple[str, int], dict[Mean, None]] = {}
@@ -219,7 +219,7 @@ def _drift(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> _Drift:
     means = sum(map(len, found.values()))
     bad = {name: moving(by_point, means, _FEWEST_SEEDS) for name, by_point in found.items()}
     order = sorted(filter(bad.get, bad), key=lambda name: -abs(_change(bad[name])))
-    return _Drift(examined, len(places), found, {name: bad[name] for name in order}, groups)
+    return _Drift(examined, len(tested), found, {name: bad[name] for name in order}, groups)
 
 
 def drifting(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | None:
@@ -236,7 +236,7 @@ def drifting(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | 
             number of each point. If 400 runs are too few for all points, a random selection of the points is
             examined.
     """
-    return _told(_drift(points, runs), points, runs)
+    return _told(_drift(_places(points, runs), runs), points, runs)
 
 
 def _told(found: _Drift, points: _Points, runs: Sequence[Run], *, has_advice: bool = True) -> str | None:
@@ -404,8 +404,8 @@ def doubts_at(points: _Points, runs: Sequence[Run]) -> tuple[list[str], dict[int
         return [], {}
     from fullpipe.analysis.statistics.stationarity import EVERY_MEAN  # imported here, as the imports are slow
 
-    places, drift = list(_places(points, runs).values()), _drift(points, runs)
-    too_short = _short(places, runs)
+    places = _places(points, runs)
+    drift, too_short = _drift(places, runs), _short(places, runs)
     short = _shortfall(too_short, places, points, runs, drift.warmups_s)
     told = filter(None, (short, _told(drift, points, runs, has_advice=not short)))
     means: dict[int, list[Mean]] = {places[number][0]: [EVERY_MEAN] for number in too_short}
