@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import TIMES, unanswered
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.metrics.table import RANKED, names_in
@@ -262,7 +261,7 @@ def _told(found: Points, made: Comparisons, concluded: Sequence[str], *, is_swep
 def warnings(found: Points) -> Iterator[str]:
     """Runs that are too short for means, times that are no swept paths but differ, metrics without a value,
     and seeds that change nothing."""
-    yield from warnings_of(found.runs)
+    yield from found.doubts.warnings
     mixed = [path for path in found.paths if path in ("duration", "warmup")]
     if mixed and not any(path in run.meta.point for run in found.runs for path in mixed):
         yield (

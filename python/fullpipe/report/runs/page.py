@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fullpipe.analysis.length import doubts_of
 from fullpipe.analysis.metrics.table import headlines
 from fullpipe.analysis.points import Subject, check_groups, of_parts, shape_of
 from fullpipe.analysis.shown import axis_shown, margin_shown, number_shown
@@ -220,7 +219,7 @@ def _check_values(found: Sequence[Points]) -> None:
 def _part(
     found: Points, name: str, question: str, command: str, budget: Budget, at: Mapping[str, Any] | None = None
 ) -> Part:
-    made = doubted(tables.compared(found), doubts_of(found.runs))
+    made = doubted(tables.compared(found), found.doubts)
     told, rest = answer.answer(found, made)
     findings = [finding for one in made for finding in one.findings]
     order = answer.order(found, made)

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.length import Doubts, doubts_of
 from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_groups, groups_in
@@ -255,6 +256,11 @@ class Points:
     def labels(self) -> Labels:
         """The words for paths and values, including the labels of the scenarios."""
         return Labels(scenarios={run.meta.digest: run.meta.scenario for run in self.runs}.values())
+
+    @cached_property
+    def doubts(self) -> Doubts:
+        """The reasons to doubt the means of the runs."""
+        return doubts_of(self.runs)
 
     @property
     def known(self) -> list[str]:
