@@ -12,7 +12,15 @@ import numpy as np
 from scipy.special import chdtri, gammaln, ncfdtr, ndtr, stdtrit
 
 from fullpipe.analysis.statistics.anova import FTest
-from fullpipe.analysis.statistics.intervals import Interval, Vector, check_level, ratio_ends, root, vector
+from fullpipe.analysis.statistics.intervals import (
+    Interval,
+    Vector,
+    check_level,
+    ratio_ends,
+    root,
+    vector,
+    welch_error,
+)
 
 # Effect sizes: how large a difference is, apart from its significance.
 
@@ -306,9 +314,7 @@ def ratio(reference: Iterable[float], other: Iterable[float], level: float = 0.9
         ValueError: If there are fewer than two values on a side, or the mean of the reference is 0.
     """
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
-    v, w = (float(x.var(ddof=1)) / x.size for x in (a, b))
-    share = v / (v + w) if v + w else 0.5
-    freedom = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
+    _, freedom = welch_error(a, b)
     return _fieller(a, b, 0.0, freedom, level)
 
 
