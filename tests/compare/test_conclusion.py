@@ -722,14 +722,14 @@ class TestCommand:
     def test_the_conclusion_is_the_first_paragraph_and_the_answer_fits_a_screen(
         self, duel: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("COLUMNS", "102")
+        monkeypatch.setenv("COLUMNS", "100")
         short, whole = duel().stdout, duel("--all").stdout
         first = " ".join(short.partition("\n\n")[0].split())
         assert first.startswith("vegas instead of cubic: goodput of mine ")
         assert "bbr3 instead of cubic: goodput of mine " in first
         assert len(short.splitlines()) <= 60
         assert whole.count("\n goodput") == 2 * 4 * 3 > short.count("\n goodput")
-        assert max(map(len, whole.splitlines())) <= 102
+        assert max(map(len, whole.splitlines())) <= 100
         assert "15 % or 1.00 ms" in " ".join(whole.split())
         assert "margin (larger) verdict" in whole
 
