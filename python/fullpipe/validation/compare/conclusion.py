@@ -17,6 +17,7 @@ from fullpipe.validation.compare.fair_share import ALIKE_WORDS, Told, besides, b
 from fullpipe.validation.compare.finding import (
     DIFFERENT,
     MOST_LEADS,
+    WORSE,
     Finding,
     claims,
     clearness,
@@ -81,7 +82,7 @@ class _Sides:
         group."""
         group = found.case, found.kind, found.subject.cell[1]
         is_beside = found.entry is not None and bool(self.changed) and group not in self.changed
-        return is_beside and found.outcome in ("regressed", "worse")
+        return is_beside and found.outcome in WORSE
 
     @property
     def findings(self) -> list[Finding]:
@@ -115,9 +116,9 @@ def conclusion(
         most: Maximum number of sentences, at least 4.
 
     Returns:
-        One to `most` texts. A text is a sentence of about 35 words at most, without intervals and names of
-        sides; with several sides, the last text may have several sentences. The list is empty if nothing was
-        compared.
+        One to `most` texts. A text is a sentence of about 40 words at most (45 on several sides), without
+        intervals and without the names of the sides at its start. With several sides, the last text may have
+        several sentences. The list is empty if nothing was compared.
     """
     names = names or names_of(made)
     made = names.shown(made)
@@ -262,7 +263,7 @@ def _with_aspects(
 
 
 def _is_worse(found: Iterable[Finding]) -> bool:
-    return any(each.outcome in ("regressed", "worse") for each in found)
+    return any(each.outcome in WORSE for each in found)
 
 
 def _of_subjects(

@@ -19,6 +19,8 @@ Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided
 """Verdicts of every comparison; "higher" and "lower" are used if neither direction is better."""
 DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
 """Verdicts and decisions that claim a difference."""
+WORSE = ("regressed", "worse")
+"""Verdicts and decisions that claim a change for the worse."""
 Rule = Literal["paired", "independent", "one-sided", "lacking", "demanded"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
 Groups = Collection[str] | Mapping[str, Collection[str]]
@@ -439,14 +441,13 @@ def _change(found: Finding) -> float:
     return abs(found.difference / found.reference) if found.reference else abs(found.difference)
 
 
-_BAD = ("regressed", "worse")
 MOST_LEADS = 10
 """Maximum number of findings on leading subjects that a short table shows before all others."""
 
 
 def clearness(found: Finding) -> tuple[int, float]:
     """Sorting key of findings in one aspect: worse, other differences, equivalent, undecided; then by p."""
-    order = (("regressed", "worse"), DIFFERENT, ("equivalent", "not worse"))
+    order = (WORSE, DIFFERENT, ("equivalent", "not worse"))
     standing = next((place for place, words in enumerate(order) if found.outcome in words), len(order))
     return standing, 2.0 if found.p_raw is None else found.p_raw
 
@@ -482,7 +483,7 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
 
     def is_beside(each: Finding) -> bool:
         is_own = firsts[each.sides] == (each.case, each.subject.cell)
-        return each.metric == "goodput" and each.entry is not None and not is_own and each.outcome in _BAD
+        return each.metric == "goodput" and each.entry is not None and not is_own and each.outcome in WORSE
 
     def clearest(each: Finding) -> tuple[bool, bool, int, bool, int, float]:
         standing, p = clearness(each)
