@@ -393,6 +393,29 @@ def test_a_panel_has_one_window_of_means_which_an_option_sets() -> None:
     assert samples(runs, "goodput", window_s=0.01)[1] == "goodput (Mbit/s)"
 
 
+def test_runs_side_by_side_have_the_window_of_their_label_and_may_lack_a_quantity() -> None:
+    """Base RTTs of 50 and 100 ms in samples of 50 ms: the longer one holds for both runs. One run has no
+    samples of links."""
+    times_s, flows = [0.05 * n for n in range(1, 21)], ["a", "b", "c"]
+
+    def tables(rtt_s: float) -> dict[str, pl.DataFrame]:
+        rows = [(time_s, flow, 1e6 * (n % 4), rtt_s) for n, time_s in enumerate(times_s) for flow in flows]
+        series = pl.DataFrame(rows, ["time_s", "flow", "goodput_bps", "srtt_s"], orient="row")
+        return {"series": series}
+
+    links = pl.DataFrame({"time_s": times_s, "link": ["bottleneck"] * 20, "backlog_packets": [5] * 20})
+    runs = {"short": tables(0.05), "long": {**tables(0.1), "links": links}}
+    for window_s, label in [(None, "0.3 s"), (0.1, "0.1 s")]:
+        with within_time(None, window_s):
+            figure, data = plots.overview(runs, ["goodput", "queue"])
+        assert [place.get_title() for place in figure.axes] == [*runs, "", ""]
+        assert figure.axes[0].get_ylabel().replace("\n", " ") == f"goodput (Mbit/s) means over {label}"
+        goodput = data.filter(quantity="goodput").drop("quantity").sort("run", "actor")
+        assert goodput.equals(samples(runs, "goodput", window_s=window_s)[0].sort("run", "actor"))
+        assert data.filter(quantity="queue")["run"].unique().to_list() == ["long"]
+        assert [len(place.lines) for place in figure.axes] == [3, 3, 0, 1]
+
+
 def test_a_time_range_selects_samples_and_ends_of_the_axis() -> None:
     times_s = [0.05 * n for n in range(1, 21)]
     series = {"time_s": times_s, "flow": ["a"] * 20, "goodput_bps": [1e6] * 20, "srtt_s": [0.001] * 20}

@@ -149,24 +149,40 @@ def time_series(
     over 1 s or a tenth of the run; `within_time` sets another window. The reason is head-of-line blocking:
     when a lost packet has been retransmitted, all bytes behind it are delivered in one batch, so that goodput
     exceeds the link rate in a short interval."""
+    data, label = _shown_samples(runs, quantity, only)
+    lines = _draw_lines(axes, data, label)
+    if 1 < len(lines) <= legend_up_to:
+        labels = [str(line.get_label()) for line in axes.lines]
+        axes.legend(ncols=min(legend_columns(labels, inches_across(axes)), 4)).set_in_layout(False)
+    return data
+
+
+def _shown_samples(
+    runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None
+) -> tuple[pl.DataFrame, str]:
+    """The samples of all runs within the time range, and the label of the axis. `within_time` sets the range
+    and the window of means."""
     data, label = samples(runs, quantity, only, asked_window_s())
-    data = within(data)
+    return within(data), label
+
+
+def _draw_lines(axes: Axes, data: pl.DataFrame, label: str) -> list[Any]:
+    """Draw a line per run and flow or link, and return the lines."""
     drawn = data.partition_by("run", "actor", maintain_order=True)
+    lines = []
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
     for frame, name in zip(drawn, names.values(), strict=True):
         times_s, values = _parted(frame["time_s"].to_numpy(), frame["value"].to_numpy().astype(float))
         (line,) = axes.plot(times_s, values, label=name, zorder=_ABOVE_THE_AXIS)
         if alone := _alone(values):
             line.set(marker=".", markersize=3, markevery=alone)
+        lines.append(line)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(label)
     axes.set_xlim(left=0)
     if np.nanmin(data["value"].fill_null(float("nan")).to_numpy(), initial=0) >= 0:
         axes.set_ylim(bottom=0)
-    if 1 < len(drawn) <= legend_up_to:
-        labels = [str(line.get_label()) for line in axes.lines]
-        axes.legend(ncols=min(legend_columns(labels, inches_across(axes)), 4)).set_in_layout(False)
-    return data
+    return lines
 
 
 # Marks of events: a line through all panels, and words above the first panel.
@@ -256,13 +272,16 @@ def overview(
     a path with load in both directions has one named capacity for each direction.
     """
     quantities = quantities or _sampled(runs)
-    of_quantity = {quantity: _shown_actors(runs, quantity, only) for quantity in quantities}
-    if (across := _runs_across(runs, of_quantity)) > 1:
-        return _run_by_run(runs, of_quantity, across, warmup_s)
+    panels = {
+        quantity: _shown_samples(runs, quantity, _shown_actors(runs, quantity, only))
+        for quantity in quantities
+    }
+    if (across := _runs_across(runs, panels)) > 1:
+        return _run_by_run(runs, panels, across, warmup_s)
     figure, axes = new_figure(len(quantities), row_height=1.6)
     frames = []
-    for place, (quantity, names) in zip(axes, of_quantity.items(), strict=True):
-        data = time_series(place, runs, quantity, only=names, legend_up_to=0)
+    for place, (quantity, (data, label)) in zip(axes, panels.items(), strict=True):
+        _draw_lines(place, data, label)
         frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
     end = last_sample_s(frames)
     for place in axes:
@@ -276,7 +295,7 @@ def overview(
         entries = restyle(axes, group=owners.__getitem__)
     if any(len(place.lines) > 1 for place in axes):
         shared_legend(figure, {with_algorithm(name, of): line for name, line in entries.items()})
-    for place, quantity in zip(axes, quantities, strict=True):
+    for place, quantity in zip(axes, panels, strict=True):
         if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
             _draw_capacity(place, runs)
     mark_events(axes, runs, warmup_s)
@@ -343,64 +362,63 @@ _PAD = 14
 """Distance in points of the name of a run from its panels, if there are labels of events between them."""
 
 
-def _runs_across(runs: Mapping[str, Tables], of_quantity: Mapping[str, Sequence[str] | None]) -> int:
+_Panels = Mapping[str, tuple[pl.DataFrame, str]]
+"""The samples and the label of the axis of each quantity."""
+
+
+def _runs_across(runs: Mapping[str, Tables], panels: _Panels) -> int:
     """The number of runs side by side; 1 if all runs are drawn in the same panels."""
     if len(runs) == 1:
         return 1
-    lines = max(
-        samples(runs, quantity, names)[0].select("run", "actor").n_unique()
-        for quantity, names in of_quantity.items()
-    )
+    lines = max(data.select("run", "actor").n_unique() for data, _ in panels.values())
     blocks = -(-len(runs) // (_MOST_ACROSS_NARROW if is_narrow() else _MOST_ACROSS))
-    fits = _LEAST_ROW * blocks * len(of_quantity) <= _ROOM
+    fits = _LEAST_ROW * blocks * len(panels) <= _ROOM
     return -(-len(runs) // blocks) if lines > _LINES_UP_TO and fits else 1
 
 
 def _run_by_run(
-    runs: Mapping[str, Tables],
-    of_quantity: Mapping[str, Sequence[str] | None],
-    across: int,
-    warmup_s: float,
+    runs: Mapping[str, Tables], panels: _Panels, across: int, warmup_s: float
 ) -> tuple[Figure, pl.DataFrame]:
-    """Draw the panels of every run in a column. All panels of a quantity have the same axes."""
+    """Draw the panels of every run in a column. All panels of a quantity have the same axes. The panel of a
+    run without samples of a quantity is empty."""
     blocks = -(-len(runs) // across)
-    rows = blocks * len(of_quantity)
+    rows = blocks * len(panels)
     height = min(_ROW, _ROOM / rows)
     figure, places = new_figure(rows, across, row_height=height, stacks=False)
     columns: dict[str, list[Axes]] = {}
     frames, of = [], dict[str, str]()
     for number, (run, tables) in enumerate(runs.items()):
-        first = number // across * len(of_quantity) * across + number % across
-        columns[run] = places[first : first + len(of_quantity) * across : across]
+        first = number // across * len(panels) * across + number % across
+        columns[run] = places[first : first + len(panels) * across : across]
         own = algorithms({run: tables})
-        for place, (quantity, names) in zip(columns[run], of_quantity.items(), strict=True):
-            data = time_series(place, {run: tables}, quantity, only=names, legend_up_to=0)
+        for place, (quantity, (every, label)) in zip(columns[run], panels.items(), strict=True):
+            data = every.filter(run=run)
             frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
-            for line in place.lines:
+            for line in _draw_lines(place, data, label):
                 name = str(line.get_label())
                 line.set_label(with_algorithm(name, own))
                 of |= {with_algorithm(name, own): own[name]} if name in own else {}
     used = [place for column in columns.values() for place in column]
     for place in set(places) - {*used}:
         place.set_axis_off()
+    frames = [frame for frame in frames if not frame.is_empty()]
     end, entries = last_sample_s(frames), restyle(used, of)
-    for panels in zip(*columns.values(), strict=True):
-        top = max(place.get_ylim()[1] for place in panels)
-        for place in panels:
+    for row in zip(*columns.values(), strict=True):
+        top = max(place.get_ylim()[1] for place in row if place.lines)
+        for place in row:
             place.set_xlim(*time_ends(end))
             place.set_ylim(top=top)
             place.tick_params(axis="y", labelleft=not column_of(place))
     shared_legend(figure, entries)
     for run, column in columns.items():
-        for place, quantity in zip(column, of_quantity, strict=True):
+        for place, quantity in zip(column, panels, strict=True):
             if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
                 _draw_capacity(place, {run: runs[run]})
         has_marks = mark_events(column, {run: runs[run]}, warmup_s)
         letters = int(_TITLE_LETTERS * figure.get_figwidth() / across)
         column[0].set_title(fill(run, letters), pad=_PAD if has_marks else None)
-    labels = [samples(runs, quantity, names)[1] for quantity, names in of_quantity.items()]
     for column in columns.values():
-        for place, label in zip(column, labels, strict=True):
+        for place, (_, label) in zip(column, panels.values(), strict=True):
             lines = [part for line in label.split("\n") for part in wrap(line, int(_LETTERS * height))]
             place.set_ylabel("" if column_of(place) else "\n".join(lines))
     label_once(used)
