@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from textwrap import fill, wrap
+from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -43,8 +43,6 @@ _HEIGHT, _LEAST_HEIGHT = 2.2, 1.1
 """Usual and least height of a row of panels, in inches. Rows are lower if a page has no room for them."""
 _PAGE, _AROUND = 660 / 72, 1.1
 """Height of the text on a page, and of the legend and the lines below the panels, in inches."""
-_LETTERS = 17.5
-"""Characters per inch of figure width in the lines below the figure."""
 _LABEL = 28
 """Maximum length of a line of an axis label, in characters."""
 _ABOUT_LETTERS = "; means{where} that share a letter are not shown to differ (Games-Howell, 5 %)"
@@ -211,8 +209,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         *dict.fromkeys(part.left_out for part in parts),
         *chart.notes,
     ]
-    letters = int(_LETTERS * figure.get_figwidth())
-    note_below(figure, [part for line in below if line for part in wrap(line, letters)])
+    note_below(figure, below)
     plots.shared_legend(figure, entries, factors.colour.name)
     return figure, table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import ceil, log10
-from textwrap import fill, wrap
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -197,8 +197,6 @@ _SIZE = 5
 """Size of markers in points; the shape of a marker shows the verdict."""
 _MARGIN: Any = {"color": "0.9", "linewidth": 0}
 _MARGINS = "grey: differences within the margin"
-_LETTERS_BELOW = 17.5
-"""Letters of a line below the figure, per inch of its width."""
 _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
 _LETTERS = 11
 """Maximum number of letters in a line of an axis label, per inch of width; the width is that of the panel and
@@ -248,9 +246,8 @@ def forest(
     for place in places[len(metrics) :]:
         place.set_axis_off()
     has_margin = bool(rows["margin"].cast(pl.Float64).max())
-    told = ["mean differences from the reference, 95 % confidence intervals", notes, has_margin and _MARGINS]
-    letters_below = int(_LETTERS_BELOW * figure.get_figwidth())
-    note_below(figure, [part for line in told if line for part in wrap(line, letters_below)])
+    told = ["mean differences from the reference, 95 % confidence intervals", notes]
+    note_below(figure, [*told, *([_MARGINS] if has_margin else [])])
     shared_legend(figure, _entries(rows))
     return figure, rows
 

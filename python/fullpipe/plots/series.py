@@ -244,8 +244,6 @@ _OVER = 1.02
 _BURSTS = (
     "goodput exceeds the capacity when a retransmission fills a hole: all later data are delivered at once"
 )
-_LETTERS_BELOW = 17.5
-"""Letters of a line below a figure, per inch of its width."""
 _Steps = tuple[tuple[float, float], ...]
 _FAR_ABOVE = 3.0
 """A capacity above this multiple of the largest drawn value is not drawn, because it would flatten the
@@ -310,8 +308,7 @@ def _note_bursts(figure: Figure, frames: Sequence[pl.DataFrame], runs: Mapping[s
     most = max((rate for step in steps for _, rate in step), default=math.inf)
     goodput = [frame["value"].max() for frame in frames if frame["quantity"][0] == "goodput"]
     if any(isinstance(value, float) and value > _OVER * most for value in goodput):
-        letters = int(_LETTERS_BELOW * figure.get_figwidth())
-        note_below(figure, wrap(_BURSTS, letters))
+        note_below(figure, [_BURSTS])
 
 
 def _shown_actors(runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None) -> list[str] | None:

@@ -11,6 +11,7 @@ from inspect import isfunction
 from io import BytesIO
 from itertools import islice, pairwise
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -41,6 +42,8 @@ SMALL = 7
 """Smallest font size in points; publishers refuse smaller letters."""
 _LINE_HEIGHT = 1.4
 """Height of a line of text, as a multiple of its font size."""
+_LETTERS_BELOW = 17.5
+"""Letters of a line below a figure, per inch of its width."""
 _HANDLE, _BETWEEN = 3.0, 3.0
 """Length of a line sample in a legend, and room beside its label, in multiples of the font size."""
 MANY_MARKS, MANY_POINTS = 250, 5000
@@ -276,7 +279,10 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -
 
 @in_house_style
 def note_below(figure: Figure, lines: Sequence[str]) -> None:
-    """Write lines of small grey text below all axes. The figure grows by the height of the lines."""
+    """Write small grey text below all axes, wrapped at the width of the figure. Empty lines are left out. The
+    figure grows by the height of the text."""
+    letters = int(_LETTERS_BELOW * figure.get_figwidth())
+    lines = [part for line in lines for part in wrap(line, letters)]
     figure.set_figheight(figure.get_figheight() + _LINE_HEIGHT * len(lines) * SMALL / 72)
     figure.supxlabel("\n".join(lines), fontsize=SMALL, color="0.4")
 
