@@ -13,24 +13,25 @@ import typer
 from fullpipe.analysis.expected import capacity_bps
 from fullpipe.analysis.limits import Counts, counted, counts_of, neutral_of, with_counts, with_neutral
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import (
-    ALL,
-    TOTALS,
-    algorithms_of,
-    flow_directions,
-    flow_groups,
-    is_bulk,
-)
+from fullpipe.analysis.metrics.groups import TOTALS, algorithms_of, flow_groups, is_bulk
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Combined
 from fullpipe.analysis.metrics.paths import base_rtts_s
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, of_parts, points_of, rows_of
 from fullpipe.analysis.shown import decimals_between, listed, metric_shown
-from fullpipe.analysis.values import identities, value_text, values_of
+from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.plot_axes import Ends, Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
-from fullpipe.cli.plot_sampled import SAMPLED, SAMPLES, Sampled, read_sampled, with_samples
+from fullpipe.cli.plot_sampled import (
+    SAMPLED,
+    SAMPLES,
+    Sampled,
+    flows_by_group,
+    read_sampled,
+    with_columns_of,
+    with_samples,
+)
 from fullpipe.cli.selection import (
     FLOWS,
     changed_entries,
@@ -50,7 +51,7 @@ from fullpipe.cli.selection import (
 from fullpipe.palette import Look, is_algorithm, looks, looks_of_numbers
 from fullpipe.plots.style import check_formulas
 from fullpipe.runs import Run
-from fullpipe.scenario import resolve
+from fullpipe.scenario import Scenario, resolve
 from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.scenario.remembered import Remembered
@@ -62,10 +63,17 @@ _RTTS = ("rtt_min", "rtt_mean", "rtt_p95", "srtt_mean", "srtt_p95")
 """Metrics that are never below the base RTT of the path."""
 _DELIVERED = "flows.goodput_bps"
 """Column of the metrics that cannot exceed the capacity of the path."""
-_RUN = "number of run"
 _SCALE_FROM = 3
 """Minimum number of swept numbers at which their colours form a scale from dark to light."""
 _network = Remembered(resolve)
+
+
+@Remembered
+def _base_rtts_s(scenario: Scenario) -> dict[str, float | None]:
+    """The base RTT of every flow in s; None if it varies."""
+    network = _network(scenario)
+    names = (routed.name for routed in network.flows)
+    return dict(zip(names, base_rtts_s(network), strict=True))
 
 
 @dataclass(frozen=True)
@@ -146,9 +154,19 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     there = filtered_runs(pointed, chosen.where)
     looks = axes.looks(there, [part.rows for part in parts], subjects)
     notes += _choices(every, values, labels, *axes.algorithm(there, subjects))
-    given = (chosen.x_label, chosen.y_label)
-    chart = Chart(chosen.kind, chosen.width, factors, looks, *given, chosen.log, notes=notes)
-    return drawn(parts, replace(chart, x_ends=chosen.x_ends, y_ends=chosen.y_ends))
+    chart = Chart(
+        chosen.kind,
+        chosen.width,
+        factors,
+        looks,
+        chosen.x_label,
+        chosen.y_label,
+        chosen.log,
+        chosen.x_ends,
+        chosen.y_ends,
+        notes,
+    )
+    return drawn(parts, chart)
 
 
 def _of_samples(text: str, quantity: Sampled | None) -> str:
@@ -204,28 +222,18 @@ def check_labels(labels: Labels) -> None:
 def _with_limits(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
     """Values with the capacity of the path of each group in bit/s, and its least base RTT in s; null if its
     flows have several paths, or their RTTs vary."""
-    told = identities(runs).with_row_index(_RUN)
     rows = [
         (number, of, capacity_bps(_network(run.scenario), flows), _base_rtt_s(run, flows))
         for number, (_, run) in enumerate(runs)
-        for of, flows in {
-            **flow_groups(run),
-            **flow_directions(run),
-            ALL: run.flows["flow"].to_list(),
-        }.items()
+        for of, flows in flows_by_group(run).items()
     ]
-    numbers = {_CAPACITY: pl.Float64(), _BASE: pl.Float64()}
-    schema = pl.Schema({_RUN: told.schema[_RUN], "of": pl.String(), **numbers})
-    keys = [*told.columns[1:], "of"]
-    known = pl.DataFrame(rows, schema, orient="row").join(told, on=_RUN).drop(_RUN).unique(keys)
-    return values.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return with_columns_of(values, runs, rows, ("of",), {_CAPACITY: pl.Float64(), _BASE: pl.Float64()})
 
 
 def _base_rtt_s(run: Run, flows: Collection[str]) -> float | None:
     """The least base RTT of some flows in s; None if one of the RTTs varies."""
-    network = _network(run.scenario)
-    found = zip(network.flows, base_rtts_s(network), strict=True)
-    rtts_s = [rtt_s for routed, rtt_s in found if routed.name in flows]
+    known = _base_rtts_s(run.scenario)
+    rtts_s = [known[flow] for flow in flows if flow in known]
     return None if None in rtts_s else min(filter(None, rtts_s), default=None)
 
 

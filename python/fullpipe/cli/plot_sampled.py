@@ -1,4 +1,5 @@
-"""Samples within runs, whose cumulative shares `fullpipe plot --kind cdf` draws: transfers, pages, RTTs."""
+"""Samples within runs, whose cumulative shares `fullpipe plot --kind cdf` draws: transfers, pages, RTTs. Also
+columns that figures add to the values of runs."""
 
 from __future__ import annotations
 
@@ -10,12 +11,11 @@ import typer
 
 from fullpipe.analysis.metrics.applications import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.groups import ALL, flow_directions, flow_groups
-from fullpipe.analysis.values import identities
+from fullpipe.analysis.values import RUN, identities
 from fullpipe.runs import Run
 
 SAMPLES = "samples of the run"
 """Name of the column with the list of samples. The name contains spaces, so no path is equal to it."""
-_RUN = "number of run"
 
 
 class Sampled(NamedTuple):
@@ -81,23 +81,45 @@ def with_samples(
     values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]], sampled: Mapping[str, Sampled]
 ) -> pl.DataFrame:
     """Values with the list of samples of each sampled quantity; null for all other metrics."""
-    told = identities(runs).with_row_index(_RUN)
     rows = [
         (number, of, metric, quantity.read(run, names).drop_nulls().to_list())
         for number, (_, run) in enumerate(runs)
         for metric, quantity in sampled.items()
-        for of, names in _groups(run).items()
+        for of, names in {**_links(run), **flows_by_group(run)}.items()
     ]
-    keys = [*told.columns[1:], "of", "metric"]
-    schema = pl.Schema({
-        _RUN: told.schema[_RUN], "of": pl.String(), "metric": pl.String(), SAMPLES: pl.List(pl.Float64())
-    })  # fmt: skip
-    known = pl.DataFrame(rows, schema, orient="row").join(told, on=_RUN).drop(_RUN).unique(keys)
-    return values.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return with_columns_of(values, runs, rows, ("of", "metric"), {SAMPLES: pl.List(pl.Float64())})
 
 
-def _groups(run: Run) -> dict[str, list[str]]:
-    """Flows by group, and every link by its name."""
-    links = run.tables["links_summary"]["link"].to_list()
-    own = {**flow_groups(run), **flow_directions(run), ALL: run.flows["flow"].to_list()}
-    return {**{name: [name] for name in links}, **{of: list(flows) for of, flows in own.items()}}
+def _links(run: Run) -> dict[str, list[str]]:
+    return {name: [name] for name in run.tables["links_summary"]["link"].to_list()}
+
+
+# Columns that figures add to the values of runs.
+
+
+def with_columns_of(
+    values: pl.DataFrame,
+    runs: Sequence[tuple[Mapping[str, Any], Run]],
+    rows: Sequence[tuple[Any, ...]],
+    keys: Sequence[str],
+    columns: Mapping[str, pl.DataType],
+) -> pl.DataFrame:
+    """Values with further columns, which are null where no row is known.
+
+    Args:
+        values: Values of the runs.
+        runs: Runs with their points.
+        rows: The index of the run, the keys and the new columns.
+        keys: Columns of text that identify a row of a run, such as "of".
+        columns: Names and types of the new columns.
+    """
+    told = identities(runs).with_row_index(RUN)
+    schema = pl.Schema({RUN: told.schema[RUN], **dict.fromkeys(keys, pl.String()), **columns})
+    on = [*told.columns[1:], *keys]
+    known = pl.DataFrame(rows, schema, orient="row").join(told, on=RUN).drop(RUN).unique(on)
+    return values.join(known, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
+def flows_by_group(run: Run) -> dict[str, list[str]]:
+    """The flows of every group, of both directions, and of the run."""
+    return {**flow_groups(run), **flow_directions(run), ALL: run.flows["flow"].to_list()}
