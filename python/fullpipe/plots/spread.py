@@ -274,7 +274,8 @@ def distributions(
         for (x,), group in part.group_by(["x"], maintain_order=True):
             its = own[str(x)] if own else look
             at = places.index(x) + (number - (len(parts) - 1) / 2) * width
-            draw(axes, group["value"].to_list(), at, 0.9 * width, its)
+            mark = _points if group.height <= FEW else draw
+            mark(axes, group["value"].to_list(), at, 0.9 * width, its)
             if len(parts) > 1 and group.height > (POINTS_UP_TO if violins else FEW):
                 axes.plot(at, median(group["value"].to_list()), zorder=_ABOVE, **_MARK, **look.point)
         axes.plot([], [], label=words, **_MARK, **look.point)
@@ -291,11 +292,7 @@ def distributions(
 
 
 def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
-    colour = look.color
-    if len(values) <= FEW:
-        _points(axes, values, at, width, look)
-        return
-    line = {"color": colour}
+    colour, line = look.color, {"color": look.color}
     axes.boxplot(
         [values], positions=[at], widths=width, whis=(0, 100), patch_artist=True, manage_ticks=False,
         boxprops={"facecolor": colour, "alpha": 0.35}, medianprops={"color": "black"}, whiskerprops=line,
@@ -311,9 +308,6 @@ def _points(axes: Axes, values: Sequence[float], at: float, width: float, look: 
 
 def _violins(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
     colour = look.color
-    if len(values) <= FEW:
-        _points(axes, values, at, width, look)
-        return
     has_dots = len(values) <= POINTS_UP_TO
     if len(set(values)) > 1:
         found = axes.violinplot([values], [at], widths=width, showmedians=True, showextrema=not has_dots)

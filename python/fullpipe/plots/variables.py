@@ -259,8 +259,8 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
     for height, (actor, (run, frame, flow)) in enumerate(actors.items()):
         if frame.filter(pl.col("name") == name).is_empty():
             continue
-        spans = _in_range(states(frame, flow, name))
-        first_s, last_s = time_ends(states(frame, flow, name)["end_s"][-1])
+        every = states(frame, flow, name)
+        spans, (first_s, last_s) = _in_range(every), time_ends(every["end_s"][-1])
         for start_s, end_s, state in spans.iter_rows():
             patch = state_patch(state, colours)
             place.broken_barh([(start_s, end_s - start_s)], (height - 0.4, 0.8), **patch)
