@@ -116,17 +116,17 @@ def _in_order(findings: Sequence[Finding], asked: Sequence[str]) -> list[Finding
     order = {metric: place for place, metric in enumerate(asked)}
     blocks = {block: n for n, block in enumerate(dict.fromkeys(map(_block, findings)))}
     firsts: dict[tuple[int, str], int] = {}
-    leads: dict[int, int] = {}
+    best: dict[int, int] = {}
     for each in findings:
         block, place = blocks[_block(each)], order.get(each.metric, len(order))
         firsts[block, each.of] = min(place, firsts.get((block, each.of), place))
         if each.of not in TOTALS:
-            leads[block] = min(place, leads.get(block, place))
+            best[block] = min(place, best.get(block, place))
 
     def key(each: Finding) -> tuple[int, ...]:
         block = blocks[_block(each)]
         first = firsts[block, each.of]
-        is_last = each.of in TOTALS and first >= leads.get(block, len(order))
+        is_last = each.of in TOTALS and first >= best.get(block, len(order))
         return block, is_last, first, seen[each.of], order.get(each.metric, len(order))
 
     seen = {of: n for n, of in enumerate(dict.fromkeys(each.of for each in findings))}

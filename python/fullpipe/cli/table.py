@@ -399,7 +399,8 @@ def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean]) -> list[s
 
 
 def _enough(cell: Mean | None, scale: float, decimals: int) -> int:
-    """At least `decimals`, and so many that neither the mean nor an end of its interval looks like 0."""
+    """Decimals of a cell: `decimals`, or the fewest of up to `_MORE` further decimals with which neither the
+    mean nor an end of its interval looks like 0."""
     ends = [] if cell is None else [cell[name] for name in ("mean", "low", "high")]
     sizes = [abs(end) * scale for end in ends if end]
     tries = range(decimals, decimals + _MORE + 1)
