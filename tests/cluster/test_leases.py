@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -175,22 +176,16 @@ def test_killed_while_it_gives_back_a_process_leaves_no_job_to_two(folder: Path,
     assert {bob.claim(), bob.take_over()} == {Claim(Range(4, 10), BOB), Claim(Range(0, 4), BOB)}
 
 
-def test_a_chunk_that_is_finished_is_over(folder: Path, clock: Moved) -> None:
+@pytest.mark.parametrize(("end", "left"), [(Chunks.finish, []), (Chunks.release, [Range(0, 10)])])
+def test_a_chunk_is_over_if_it_is_finished_and_free_if_it_is_given_back(
+    folder: Path, clock: Moved, end: Callable[[Chunks, Claim], None], left: list[Range]
+) -> None:
     alice = chunks(folder, clock)
     alice.add(Range(0, 10))
     claim = alice.claim()
     assert claim
-    alice.finish(claim)
-    assert alice.pending() == []
-
-
-def test_a_chunk_that_is_given_back_is_free(folder: Path, clock: Moved) -> None:
-    alice = chunks(folder, clock)
-    alice.add(Range(0, 10))
-    claim = alice.claim()
-    assert claim
-    alice.release(claim)
-    assert alice.open() == [Range(0, 10)]
+    end(alice, claim)
+    assert alice.pending() == alice.open() == left
 
 
 @pytest.mark.parametrize(
