@@ -1,29 +1,24 @@
 """Figures over many runs: what they show, and what they refuse."""
 
 import json
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from fullpipe import Run, Scenario, plots, sweeps
+from fullpipe import Run, Scenario, sweeps
 from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import over_seeds
 from fullpipe.analysis.points import points_of
-from fullpipe.analysis.shown import decimals_between
 from fullpipe.analysis.values import values_of
 from fullpipe.cli import app, plot_points
 from fullpipe.cli.plot_drawn import Chart, Kind, Part
 from fullpipe.cli.plot_drawn import drawn as drawn_of
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.palette import look_of
-from fullpipe.plots import charts
 from fullpipe.statistics import dkw_half_width
 from tests.quick_figures import draw_figures_once, make_figures_quick
 
@@ -289,27 +284,6 @@ def test_delays_are_of_the_only_bulk_group_if_no_flow_changes() -> None:
     assert figure.axes[0].get_ylabel() == "goodput of bulk (Mbit/s),\nbetter →"
 
 
-def test_panels_with_other_delays_have_axes_of_their_own_from_0() -> None:
-    """Without own axes, an ellipse at 50 ms would be a line beside one at 500 ms."""
-    places = {"short": (50.0, 4.0), "long": (500.0, 40.0)}
-    rows = [
-        (place, "cubic", delay * shift, rate * shift)
-        for place, (delay, rate) in places.items()
-        for shift in (0.98, 1.0, 1.01)
-    ]
-    table = pl.DataFrame(rows, schema=["panel", "colour", "x", "value"], orient="row").with_columns(
-        y=pl.lit("")
-    )
-    part = Part("goodput (Mbit/s)", "goodput", table, better="higher", x_better="lower")
-    figure, _ = drawn_of([part], Chart(Kind.DELAY, "page"))
-    for axes in figure.axes:
-        delay, rate = places[axes.get_title()]
-        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-        assert (right, low) == (0, 0)
-        assert delay < left < 1.1 * delay
-        assert rate < high < 1.2 * rate
-
-
 @pytest.mark.parametrize("kind", [Kind.DELAY, Kind.MEANS, Kind.LINES, Kind.BOX])
 def test_an_axis_of_throughputs_begins_at_0_unless_limits_are_given(kind: Kind) -> None:
     table = pl.DataFrame({"x": [50.0, 51.0, 52.0], "value": [9.31, 9.34, 9.33], "colour": ["cubic"] * 3})
@@ -319,14 +293,6 @@ def test_an_axis_of_throughputs_begins_at_0_unless_limits_are_given(kind: Kind) 
     assert figure.axes[0].get_ylim()[0] == 0
     figure, _ = drawn_of([part], Chart(kind, "page", y_ends=(9.2, 9.5)))
     assert figure.axes[0].get_ylim() == (9.2, 9.5)
-
-
-def test_given_limits_of_a_delay_axis_keep_its_direction() -> None:
-    table = pl.DataFrame({"x": [50.0, 51.0, 52.0], "value": [9.31, 9.34, 9.33], "colour": ["cubic"] * 3})
-    table = table.with_columns(panel=pl.lit(""), y=pl.lit(""))
-    part = Part("goodput", "goodput", table, x_better="lower")
-    figure, _ = drawn_of([part], Chart(Kind.DELAY, "page", x_ends=(40, 60)))
-    assert figure.axes[0].get_xlim() == (60, 40)
 
 
 def test_runs_of_one_group_each_are_drawn_whatever_it_is_called() -> None:
@@ -380,36 +346,6 @@ def test_the_share_of_all_flows_is_refused() -> None:
     runs = sweeps.run(sweeps.jobs(Scenario(**{**BASE, "sweep": sweep}), [1]))
     with pytest.raises(typer.BadParameter, match="choose a group with --of, one of mine, other"):
         figure_of(runs, Chosen(Kind.HEATMAP, ["share"]))
-
-
-def test_a_heat_map_shows_the_mean_of_a_cell() -> None:
-    table = pl.DataFrame({"x": ["a", "a", "b"], "y": ["c", "c", "c"], "value": [1.0, 3.0, 5.0]})
-    _, (axes,) = plots.new_figure()
-    data, image = charts.heat_map(axes, table)
-    assert data["mean"].to_list() == [2.0, 5.0]
-    assert np.asarray(image.get_array()).tolist() == [[2.0, 5.0]]
-
-
-@pytest.mark.parametrize(
-    ("means", "words", "width"),
-    [
-        ([0.8, 12.35, 5.0], ["0.80", "12.35", "5.00"], "page"),
-        ([0.8, 1234.5, 5.0], ["0.8", "1234.5", "5.0"], "page"),
-        ([0.8, 12.35, 5.0] * 4, ["0.8", "12.3", "5.0"] * 4, "column"),
-    ],
-    ids=["decimals of the metric", "five digits", "narrow cells"],
-)
-def test_all_numbers_of_a_heat_map_have_the_same_decimals(
-    means: list[float], words: list[str], width: str
-) -> None:
-    names = [f"{n:02}" for n in range(len(means))]
-    table = pl.DataFrame({"x": names, "y": ["c"] * len(means), "value": means})
-    figure, (axes,) = plots.new_figure(width=width)
-    charts.heat_map(axes, table, decimals=partial(decimals_between, unit="bit/s"))
-    assert [text.get_text() for text in axes.texts] == words
-    figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in axes.texts]
-    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_names_stand_in_the_order_of_the_file(store: Path, tmp_path: Path) -> None:

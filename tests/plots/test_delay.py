@@ -1,4 +1,4 @@
-"""Throughput over delay: ellipses, and where they end."""
+"""Throughput over delay: ellipses, their ends, and the axes."""
 
 import math
 from typing import Any
@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 from fullpipe import plots
+from fullpipe.cli.plot_drawn import Chart, Kind, Part
+from fullpipe.cli.plot_drawn import drawn as drawn_of
 from fullpipe.plots import spread
 from tests.chart_rows import rows
 
@@ -85,3 +87,32 @@ def test_an_ellipse_is_above_its_marker() -> None:
     _, (axes,) = plots.new_figure()
     spread.throughput_and_delay(axes, table)
     assert axes.patches[0].get_zorder() > axes.lines[0].get_zorder()
+
+
+def test_panels_with_other_delays_have_axes_of_their_own_from_0() -> None:
+    """Without own axes, an ellipse at 50 ms would be a line beside one at 500 ms."""
+    places = {"short": (50.0, 4.0), "long": (500.0, 40.0)}
+    rows = [
+        (place, "cubic", delay * shift, rate * shift)
+        for place, (delay, rate) in places.items()
+        for shift in (0.98, 1.0, 1.01)
+    ]
+    table = pl.DataFrame(rows, schema=["panel", "colour", "x", "value"], orient="row").with_columns(
+        y=pl.lit("")
+    )
+    part = Part("goodput (Mbit/s)", "goodput", table, better="higher", x_better="lower")
+    figure, _ = drawn_of([part], Chart(Kind.DELAY, "page"))
+    for axes in figure.axes:
+        delay, rate = places[axes.get_title()]
+        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+        assert (right, low) == (0, 0)
+        assert delay < left < 1.1 * delay
+        assert rate < high < 1.2 * rate
+
+
+def test_given_limits_of_a_delay_axis_keep_its_direction() -> None:
+    table = pl.DataFrame({"x": [50.0, 51.0, 52.0], "value": [9.31, 9.34, 9.33], "colour": ["cubic"] * 3})
+    table = table.with_columns(panel=pl.lit(""), y=pl.lit(""))
+    part = Part("goodput", "goodput", table, x_better="lower")
+    figure, _ = drawn_of([part], Chart(Kind.DELAY, "page", x_ends=(40, 60)))
+    assert figure.axes[0].get_xlim() == (60, 40)

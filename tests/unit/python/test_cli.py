@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import re
 import shlex
 import signal
@@ -15,87 +14,8 @@ from typing import Any
 
 import pytest
 
-from fullpipe.cli.kinds import Kind
-
 Cli = Callable[..., Any]
 SLOW_DOWN = "topology.bottleneck.rate=1 Mbit/s"
-
-SCENARIO = """
-name = "x"
-duration = "10 s"
-[topology]
-kind = "dumbbell"
-[topology.bottleneck]
-rate = "10 Mbit/s"
-delay = "10 ms"
-queue = { kind = "drop_tail", packets = 20 }
-[[flows]]
-cca = "cubic"
-"""
-
-MALFORMED: dict[str, bytes] = {
-    "empty": b"",
-    "not-toml": b"this is = not [ toml",
-    "not-utf-8": b'name = "\xff\xfe"',
-    "binary": bytes(range(256)),
-    "utf-16": SCENARIO.encode("utf-16"),
-    "10-mb": b"# filler\n" * 1_200_000,
-    "deeply-nested": b"x = " + b"[" * 100_000,
-    "duplicate-key": SCENARIO.encode() + b'cca = "reno"\n',
-    "wrong-unit": SCENARIO.replace("10 ms", "10 Mbit/s").encode(),
-    "no-unit": SCENARIO.replace('"10 ms"', "10").encode(),
-    "misspelt-unit": SCENARIO.replace("Mbit/s", "Mbps").encode(),
-    "unknown-key": SCENARIO.replace("delay", "dealy").encode(),
-    "negative-rate": SCENARIO.replace("10 Mbit/s", "-10 Mbit/s").encode(),
-    "zero-flows": SCENARIO.split("[[flows]]", maxsplit=1)[0].encode(),
-    "count-of-zero": SCENARIO.encode() + b"count = 0\n",
-    "a-billion-flows": SCENARIO.encode() + b"count = 1000000000\n",
-    "unknown-algorithm": SCENARIO.replace("cubic", "cubik").encode(),
-    "unknown-parameter": SCENARIO.replace('"cubic"', '{ kind = "cubic", bta = 1 }').encode(),
-    "parameter-out-of-range": SCENARIO.replace('"cubic"', '{ kind = "cubic", beta = 7.0 }').encode(),
-    "bdp-of-an-unbounded-link": SCENARIO.replace('rate = "10 Mbit/s"', "")
-    .replace("packets = 20", 'size = "1 bdp"')
-    .encode(),
-    "nan": SCENARIO.replace("packets = 20", "packets = nan").encode(),
-    "infinite-duration": SCENARIO.replace('"10 s"', "inf").encode(),
-    "endless-duration": SCENARIO.replace("10 s", "1e99 s").encode(),
-    "queue-of-zero": SCENARIO.replace("packets = 20", "packets = 0").encode(),
-    "no-queue-limit": SCENARIO.replace(", packets = 20", "").encode(),
-    "unknown-topology": SCENARIO.replace("dumbbell", "ring").encode(),
-    "warmup-too-long": b'warmup = "1 min"\n' + SCENARIO.encode(),
-    "sweep-of-an-unknown-path": SCENARIO.encode() + b'[sweep]\n"topology.bottleneck.rat" = ["1 Mbit/s"]\n',
-    "sweep-too-large": SCENARIO.encode()
-    + b"[sweep]\n"
-    + b"".join(b'"flows.0.%s" = [%s]\n' % (key, b'"1 s",' * 200) for key in (b"start", b"stop")),
-    "too-many-samples": SCENARIO.encode() + b'[record]\ninterval = "1 ns"\n',
-}
-
-
-@pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_file_is_refused_with_a_message(fullpipe: Cli, tmp_path: Path, kind: str) -> None:
-    path = tmp_path / f"{kind}.toml"
-    path.write_bytes(MALFORMED[kind])
-    result = fullpipe("run", path)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert 0 < len(result.stderr.splitlines()) <= 5
-    assert all(line.startswith("fullpipe: ") and len(line) < 300 for line in result.stderr.splitlines())
-
-
-@pytest.mark.parametrize("name", [".", "missing.toml", "/dev/null/x.toml", "nul\0.toml", "single-cubik", ""])
-def test_what_is_no_scenario_is_refused_with_a_message(fullpipe: Cli, name: str) -> None:
-    result = fullpipe("run", name)
-    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
-
-
-def test_a_file_that_never_ends_is_refused(fullpipe: Cli) -> None:
-    assert "not a regular file" in fullpipe("run", "/dev/zero").stderr
-
-
-def test_an_unreadable_file_is_refused(fullpipe: Cli, small_file: Path) -> None:
-    small_file.chmod(0)
-    if os.access(small_file, os.R_OK):
-        pytest.skip("this user may read everything")
-    assert "cannot be read" in fullpipe("run", small_file).stderr
 
 
 @pytest.mark.parametrize(
@@ -122,14 +42,6 @@ def test_wrong_arguments_are_refused_with_a_message(fullpipe: Cli, arguments: li
     assert result.stderr
 
 
-def test_a_wrong_file_in_a_process_of_its_own_shows_no_traceback(tmp_path: Path) -> None:
-    (tmp_path / "x.toml").write_bytes(MALFORMED["unknown-algorithm"])
-    command = [sys.executable, "-m", "fullpipe", "run", "x.toml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == 'fullpipe: flows[0].cca: unknown algorithm "cubik"; did you mean "cubic"?\n'
-
-
 def test_json_is_one_object_per_run_and_line(fullpipe: Cli, small_file: Path) -> None:
     result = fullpipe("run", small_file, "--seeds", 3, "--json")
     assert [json.loads(line)["seed"] for line in result.stdout.splitlines()] == [1, 2, 3]
@@ -154,12 +66,6 @@ def test_json_has_the_score_of_every_call_as_the_table_has(fullpipe: Cli, small_
 def test_json_says_where_the_run_is_kept(fullpipe: Cli, small_file: Path, tmp_path: Path) -> None:
     found = json.loads(fullpipe("run", small_file, "--json").stdout)
     assert (tmp_path / found["folder"] / "meta.json").exists()
-
-
-def test_a_file_that_is_not_toml_is_named(fullpipe: Cli, tmp_path: Path) -> None:
-    (tmp_path / "odd.toml").write_text("this is = not [ toml", encoding="utf-8")
-    result = fullpipe("run", "odd.toml")
-    assert result.stderr.startswith("fullpipe: odd.toml: not TOML: ")
 
 
 def test_a_change_after_the_end_is_noted(fullpipe: Cli, small_file: Path) -> None:
@@ -343,28 +249,6 @@ def test_a_wrong_number_says_what_is_expected(fullpipe: Cli, option: str, value:
     assert (wrong.exit_code, f"invalid value for '{option}': {told}" in wrong.stderr) == (2, True)
 
 
-def test_list_alone_counts_the_kinds(fullpipe: Cli) -> None:
-    told = fullpipe("list")
-    assert told.exit_code == 0
-    counted = dict(line.split() for line in told.stdout.splitlines()[:-1])
-    assert counted.keys() == {*map(str, Kind)}
-    assert int(counted["ccas"]) == len(json.loads(fullpipe("list", "ccas", "--json").stdout))
-    assert json.loads(fullpipe("list", "--json").stdout) == {k: int(n) for k, n in counted.items()}
-
-
-@pytest.mark.parametrize(("name", "has_size"), [("drop_tail", True), ("codel", True), ("red", False)])
-def test_show_of_a_queue_has_the_key_that_scenarios_use_for_the_limit(
-    fullpipe: Cli, name: str, has_size: bool
-) -> None:
-    rows = [line.split()[0] for line in fullpipe("show", name).stdout.splitlines() if line[:1].isalpha()]
-    assert ("size" in rows) == has_size
-
-
-def test_show_leads_from_a_word_of_the_field_to_the_metric(fullpipe: Cli) -> None:
-    assert 'did you mean "call_score"?' in fullpipe("show", "mos").stderr
-    assert "other words: call quality, mos" in fullpipe("show", "call_score").stdout
-
-
 @pytest.mark.parametrize("words", [("show", "kato2025"), ("list", "ccas"), ("--help",), ("run", "--help")])
 def test_a_reader_that_leaves_ends_the_command_as_it_ends_others(words: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "fullpipe", *words]
@@ -484,11 +368,6 @@ def test_the_version_is_shown(fullpipe: Cli) -> None:
     import fullpipe as library
 
     assert fullpipe("--version").stdout.startswith(f"fullpipe {library.__version__}")
-
-
-def test_a_file_may_begin_with_a_byte_order_mark(fullpipe: Cli, small_file: Path) -> None:
-    small_file.write_bytes(b"\xef\xbb\xbf" + small_file.read_bytes())
-    assert fullpipe("run", small_file, "--no-store").exit_code == 0
 
 
 def test_a_refused_parameter_is_named_by_its_place_in_the_file(fullpipe: Cli) -> None:

@@ -168,3 +168,25 @@ def test_a_scenario_is_listed_as_it_is_read(name: str) -> None:
     flows = " + ".join(f"{flow.count} x {flow.described}" for flow in scenario.flows)
     points = f", {len(list(scenario.points()))} points" if scenario.sweep else ""
     assert scenarios()[name] == f"{flows}, {scenario.duration_s:g} s{points}"
+
+
+def test_list_alone_counts_the_kinds(fullpipe: Cli) -> None:
+    told = fullpipe("list")
+    assert told.exit_code == 0
+    counted = dict(line.split() for line in told.stdout.splitlines()[:-1])
+    assert counted.keys() == {*map(str, Kind)}
+    assert int(counted["ccas"]) == len(json.loads(fullpipe("list", "ccas", "--json").stdout))
+    assert json.loads(fullpipe("list", "--json").stdout) == {k: int(n) for k, n in counted.items()}
+
+
+@pytest.mark.parametrize(("name", "has_size"), [("drop_tail", True), ("codel", True), ("red", False)])
+def test_show_of_a_queue_has_the_key_that_scenarios_use_for_the_limit(
+    fullpipe: Cli, name: str, has_size: bool
+) -> None:
+    rows = [line.split()[0] for line in fullpipe("show", name).stdout.splitlines() if line[:1].isalpha()]
+    assert ("size" in rows) == has_size
+
+
+def test_show_leads_from_a_word_of_the_field_to_the_metric(fullpipe: Cli) -> None:
+    assert 'did you mean "call_score"?' in fullpipe("show", "mos").stderr
+    assert "other words: call quality, mos" in fullpipe("show", "call_score").stdout
