@@ -1,4 +1,4 @@
-"""What the tests of clusters share: a scenario that runs in no time, and engines that fail."""
+"""Fixtures that tests of clusters share: a short scenario, and engines that fail."""
 
 from pathlib import Path
 from typing import ClassVar

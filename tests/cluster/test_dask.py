@@ -115,7 +115,7 @@ class Future:
 
 
 class KilledWorker(Exception):  # noqa: N818
-    """What Dask says when too many workers died over a chunk."""
+    """Error of Dask if too many workers died over a chunk."""
 
 
 class Deadly:
@@ -173,7 +173,7 @@ def test_a_worker_without_fullpipe_is_said(small: Scenario, tmp_path: Path) -> N
 
 
 def command(folder: Path, *arguments: Any, **environment: str) -> list[dict[str, Any]]:
-    """What the command prints, in a process of its own."""
+    """The JSON lines that a command prints in a process of its own."""
     line = [sys.executable, "-m", "fullpipe", *map(str, arguments), "--json"]
     done = subprocess.run(
         line, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False

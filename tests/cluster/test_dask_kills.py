@@ -57,7 +57,7 @@ def workers(client: Any) -> list[int]:
 
 @contextmanager
 def killer(client: Any, most: int, chosen: random.Random) -> Iterator[Counter[str]]:
-    """Kill workers at random times, so many at most, and count them."""
+    """Kill up to `most` workers at random times, and count them."""
     over, hits = Event(), Counter[str]()
 
     def kill() -> None:

@@ -1,4 +1,4 @@
-"""What crosses to other machines, and what a worker makes of it."""
+"""Plans that are sent to other machines, and the jobs that a worker makes of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What axes of figures over many runs are called, how they are scaled, and what colours mean."""
+"""Axes of figures over many runs: their labels, their scales, and the colours."""
 
 from typing import Any
 

@@ -52,7 +52,7 @@ def test_intervals_end_at_the_bounds_of_what_is_measured() -> None:
 
 
 def interval_kinds(places: int, lines: int, *, bars: bool = False) -> set[str]:
-    """What intervals of lines along numbers are drawn as."""
+    """The kinds of marks that show the intervals of lines along numbers."""
     table = pl.DataFrame(
         [
             (str(line), float(place), line + step)

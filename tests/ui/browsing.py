@@ -1,4 +1,4 @@
-"""What tests of the page in Chromium share."""
+"""Functions that tests of the page in Chromium share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def samples(tab: Any, number: int = 0, line: int = 1) -> list[float]:
 
 
 def finished(tab: Any) -> str:
-    """What came out, once a run has ended."""
+    """The sentence with the result, after the run has ended."""
     from playwright.sync_api import expect
 
     expect(tab.locator(".variant.running")).to_have_count(0, timeout=60_000)
@@ -31,7 +31,7 @@ def finished(tab: Any) -> str:
 
 
 def moved(tab: Any, change: Callable[[], Any]) -> str:
-    """What comes out after a change, once it is another."""
+    """The sentence with the result after a change, once it differs."""
     from playwright.sync_api import expect
 
     before = finished(tab)

@@ -118,7 +118,7 @@ def empty_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def empty_state() -> dict[str, Any]:
-    """What a browser keeps of it, once one has opened it."""
+    """Stored state of a browser that has opened the page; empty before."""
     return {}
 
 
@@ -135,7 +135,7 @@ def empty(empty_url: str, empty_state: dict[str, Any], browser: Any) -> tuple[st
 
 @pytest.fixture
 def told() -> list[str]:
-    """What pages say on the console, and their errors, so far."""
+    """Messages of pages on the console, and errors of pages."""
     return []
 
 

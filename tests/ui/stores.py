@@ -23,7 +23,7 @@ SEEDS = 100
 
 
 def many(root: Path, runs: int) -> None:
-    """A store whose index says that it has so many runs with a call, of `SEEDS` seeds each. Only folders of
+    """A store whose index has `runs` runs with a call, with `SEEDS` seeds per scenario. Only folders of
     scenarios are there: what is listed is not opened."""
     flows = [{"cca": "cubic"}, {"name": "call", "workload": "voip"}]
     one = run(Scenario(**what_if(duration="2 s", flows=flows)))

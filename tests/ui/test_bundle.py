@@ -16,13 +16,13 @@ ROOT = Path(__file__).resolve().parents[2]
 WEB, PACKAGE = ROOT / "web", ROOT / "python" / "fullpipe"
 STATIC = PACKAGE / "cli" / "ui" / "static"
 BUILT = ("cli/ui/static", "report/static")
-"""What the build writes, in the package."""
+"""Folders of the package that the build writes."""
 BUDGET = 250_000
 """Bytes that a browser fetches, compressed, without the editor."""
 
 
 def sources() -> list[Path]:
-    """What the page is made of, in the order of web/build.js."""
+    """Parts of the page in the order of web/build.js."""
 
     def walked(folder: Path) -> list[Path]:
         inner = sorted(folder.iterdir(), key=lambda path: path.name)

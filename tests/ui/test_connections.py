@@ -24,7 +24,7 @@ from fullpipe.cli.ui.guard import Guard, Limits, server_of
 from tests.ui.conftest import what_if
 
 BUFFER_BYTES = 4_096
-"""Of a socket, so that a client that does not read soon holds up what it asked for."""
+"""Buffer of a socket, small enough that a client that does not read soon blocks its response."""
 LATE_S = 10.0
 """Real time that a test waits for what should come at once."""
 
@@ -130,7 +130,7 @@ def test_connections_are_counted_and_more_are_closed(serve: Serve) -> None:
 
 def test_a_client_that_does_not_read_loses_its_turn(serve: Serve) -> None:
     page = serve(at_once=1, waiting=1, wall_s=0.5)
-    long = what_if(duration="600 s", record={"interval": "50 ms"})  # so long that there are several parts
+    long = what_if(duration="600 s", record={"interval": "50 ms"})  # enough for several parts
     silent = page.client(page.request({"scenario": long}))
     assert silent.recv(1, socket.MSG_PEEK)  # it has its turn
     assert b"event: end" in answer(page.client(page.request({"scenario": what_if(duration="2 s")})))

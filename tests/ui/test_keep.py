@@ -1,4 +1,4 @@
-"""What the page has shown is kept in the store, as the command line would."""
+"""Runs of the page are stored as runs of the command line are."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FLOWS = [{"cca": "cubic", "start_jitter": "100 ms"}, {"name": "call", "workload"
 
 
 def files_of(folder: Path) -> Mapping[str, bytes]:
-    """What a run has in its folder, but for what says when and where it was made."""
+    """Contents of the files of a run, except the file with the time and place of the run."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "meta.json"}
 
 
 def origin(run: Run) -> dict[str, Any]:
-    """The same of what says where it comes from."""
+    """Metadata of a run without times and without the scenario."""
     return run.meta.model_dump(exclude={"wall_s", "cpu_s", "started", "scenario"})
 
 

@@ -31,7 +31,7 @@ def runs(tmp_path: Path) -> list[Any]:
 
 
 def ids(client: TestClient, **asked: object) -> list[str]:
-    """What the list says."""
+    """IDs of the runs in the list."""
     return [row[0] for row in client.get("/api/runs", params=asked).json()["rows"]]
 
 

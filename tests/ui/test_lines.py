@@ -13,7 +13,7 @@ from tests.ui.conftest import event_named, what_if
 
 
 def drawn(flows: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the page knows of flows over one link."""
+    """Data of the page about flows over one link."""
     return understood(Scenario(**what_if(flows=flows)), 1)
 
 

@@ -1,4 +1,4 @@
-"""What two scenarios are called beside each other."""
+"""Names of two scenarios in a comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls, pages and videos scored, in the list of runs."""
+"""Scores of calls, pages and videos in the list of runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def listed(client: TestClient, **asked: str) -> list[dict[str, Any]]:
 
 
 def of_all(run: Run) -> dict[str, float | None]:
-    """What `fullpipe metrics` says of all flows of a run."""
+    """Scores of all flows of a run, as in `fullpipe metrics`."""
     rows = metrics.measured(run, metrics=SCORES).filter(pl.col("of") == "all flows")
     return dict(rows.select("metric", "value").iter_rows())
 

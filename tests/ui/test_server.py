@@ -1,4 +1,4 @@
-"""What the page asks for, and what it gets."""
+"""Requests of the page, and the responses."""
 
 import json
 import re
@@ -29,7 +29,7 @@ Cli = Callable[..., Any]
 
 
 def columns(data: bytes) -> dict[str, np.ndarray[Any, Any]]:
-    """What `packed` packed."""
+    """The columns that `packed` encoded."""
     length = int.from_bytes(data[:4], "little")
     header = json.loads(data[4 : 4 + length])
     floats = np.frombuffer(data[4 + length :], "<f4").reshape(len(header["columns"]), header["rows"])
@@ -223,7 +223,7 @@ RUNNING: list[tuple[str, dict[str, Any]]] = [
         {"scenarios": [what_if(name="a"), what_if(name="b", tcp={"ecn": True})], "seeds": 2},
     ),
 ]
-"""What runs something for a client."""
+"""Requests that run something for a client."""
 
 
 @pytest.mark.parametrize(("path", "more"), RUNNING)

@@ -1,4 +1,4 @@
-"""What theory expects of a scenario, what it leaves unknown, and the reference lines of figures."""
+"""Expected values from theory, unknown values, and the reference lines of figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def named(name: str) -> Scenario:
 
 
 def rows(scenario: Scenario) -> list[Expected]:
-    """What theory expects of it."""
+    """Expected values of the links."""
     return expected(resolve(scenario))
 
 
@@ -43,7 +43,7 @@ def over(flows: list[dict[str, Any]] = TWO, **bottleneck: Any) -> Scenario:
 
 @pytest.mark.parametrize("name", ["wifi-home-ax", "5g", "starlink-like", "home-lte", "shared-uplink"])
 def test_a_cell_has_no_fair_share(name: str) -> None:
-    """What a station gets depends on air time, signal and load, so its peak rate divides nothing."""
+    """The goodput of a station depends on air time, signal and load, so peak rates give no fair share."""
     found = rows(named(name))
     assert {row.unknown for row in found} == {"cell"}
     for row in found:

@@ -84,7 +84,7 @@ def test_sums_over_flows_and_margins_of_two_parts_say_so() -> None:
 
 @pytest.fixture
 def compared(show: Open) -> Any:
-    """What if with verdicts on two variants."""
+    """The what-if page with verdicts on two variants."""
     tab = show(f"#/what-if?{BOTH}", viewport={"width": 1280, "height": 800}, accept_downloads=True)
     finished(tab)
     tab.get_by_role("button", name="Run 20 seeds of each").click()

@@ -1,4 +1,4 @@
-"""What several tests need: scenarios that run in no time."""
+"""Short scenarios that several tests share."""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ def times_ms(least: int, most: int) -> st.SearchStrategy[str]:
 
 @cache
 def queues() -> st.SearchStrategy[dict[str, Any]]:
-    """Of all users, or of one."""
+    """Queues of all users or of one user."""
     return st.one_of(
         st.builds(lambda n: {"packets": n}, st.integers(1, 60)),
         st.builds(lambda n: {"bytes": f"{n} kB"}, st.integers(2, 1_500)),
@@ -44,7 +44,7 @@ def carriers(draw: st.DrawFn) -> dict[str, Any]:
 
 @cache
 def changes() -> st.SearchStrategy[dict[str, Any]]:
-    """What a cell may say of itself beside its carrier."""
+    """Optional settings of a cell other than its carrier."""
     return st.fixed_dictionaries(
         {},
         optional={

@@ -14,7 +14,7 @@ from fullpipe import Scenario, ScenarioError
 from tests.strategies import ANY, SMALL, scenarios
 
 REFUSED = re.compile("would cross a link twice|no flow crosses this link|nothing limits")
-"""What a drawn network may be refused for."""
+"""Reasons for which a drawn network may be refused."""
 STILL_S = 4.0
 """Longer than a packet is on its way, and than the slowest drawn link takes to send one."""
 

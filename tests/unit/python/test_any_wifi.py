@@ -16,7 +16,7 @@ CELLS = 1_000
 
 @cache
 def queues() -> st.SearchStrategy[dict[str, Any]]:
-    """Of the access point, or of a station."""
+    """Queues of the access point or of a station."""
     return st.one_of(
         st.builds(lambda n: {"packets": n}, st.integers(1, 60)),
         st.builds(lambda n: {"kind": "codel", "limit": n}, st.integers(1, 60)),

@@ -25,11 +25,11 @@ PLANS = {
 }
 """By the name of a golden case, of which every application and every distribution has one."""
 DISTRIBUTION = "distribution "
-"""What names of tables begin with that are of distributions, not of applications."""
+"""Prefix of the names of tables of distributions."""
 
 
 def workloads() -> dict[str, dict[str, Any]]:
-    """What the plan of each case has as the workload of the flow that the case is of."""
+    """The workload in the plan of each case, of the flow that the case tests."""
     found = {name: flow["workload"] for name, made in PLANS.items() for flow in made["flows"]}
     return {name: workload for name, workload in found.items() if workload}
 

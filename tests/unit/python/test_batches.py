@@ -1,4 +1,4 @@
-"""What a sweep writes is made durable once, however it ends."""
+"""Files of a sweep become durable once, however the sweep ends."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ from fullpipe.runs import Store
 
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """What was waited for."""
+    """Paths that were synchronised with the disk."""
     waited: list[Path] = []
     for name in ("sync", "sync_disk"):
         monkeypatch.setattr(files, name, waited.append)

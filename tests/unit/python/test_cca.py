@@ -22,7 +22,7 @@ from fullpipe.runs import Store
 
 Cli = Callable[..., Any]
 TALLY = count(10)
-"""What no two instances share."""
+"""Source of numbers that differ between instances."""
 
 
 class Reno(Controller):

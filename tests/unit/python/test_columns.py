@@ -1,4 +1,4 @@
-"""What the columns of a run count, and until when, held against captured packets and against shorter runs."""
+"""Counts in the columns of a run, and their ends, compared with captured packets and with shorter runs."""
 
 from __future__ import annotations
 

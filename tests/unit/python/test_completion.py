@@ -43,7 +43,7 @@ _files() {{ : }}
 words=(fullpipe {words}); CURRENT=$#words; PREFIX=$words[-1]
 _fullpipe
 """
-"""What zsh's own functions are told, in their place."""
+"""Script that replaces zsh's own functions and prints their arguments."""
 
 
 @cache

@@ -65,7 +65,7 @@ def test_every_connection_has_a_port_of_its_own_in_a_capture(browsed: Run) -> No
 
 
 def segments(run: Run) -> pl.DataFrame:
-    """Of the pages, as the capture at their sender has them, in order."""
+    """Segments of the pages in the order of the capture at their sender."""
     flow = run.packets.filter((pl.col("flow") == "web") & (pl.col("point") == "sender"))
     sequence_taken = pl.col("len") + pl.col("flags").str.contains("fin").cast(pl.Int64)
     return flow.with_columns((pl.col("seq") + sequence_taken).alias("end"))

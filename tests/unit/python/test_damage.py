@@ -111,7 +111,7 @@ def test_a_parser_that_panics_is_an_error(kept: Path, monkeypatch: pytest.Monkey
 
 
 def as_an_older_version(folder: Path) -> None:
-    """Of runs without checksums every table is a Parquet file."""
+    """Turn a run into one of a version without checksums, whose tables are Parquet files."""
     as_before(folder)
     content = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
     for key in ("columns", "tables", "sha256"):

@@ -1,4 +1,4 @@
-"""What must survive: the same bytes in any process, and finished runs when a sweep is killed."""
+"""Durable results: the same bytes in any process, and finished runs when a sweep is killed."""
 
 import json
 import os
@@ -169,7 +169,7 @@ def test_a_sweep_that_is_killed_again_and_again_is_in_the_index_as_far_as_it_cam
     scenario = small.with_values({"duration": "20 s"})
     (tmp_path / "sweep.toml").write_text(scenario.to_toml(), encoding="utf-8")
     printed: list[str] = []
-    for wanted in (5, 15, 25):  # so many runs are finished when it is killed
+    for wanted in (5, 15, 25):  # finished runs when the sweep is killed
         command = [*COMMAND, "sweep.toml", "--seeds", "200", "--jobs", "2", "--json"]
         with started(command, cwd=tmp_path) as sweep:
             printed = [sweep.stdout.readline() for _ in range(wanted)]

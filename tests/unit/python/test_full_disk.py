@@ -35,7 +35,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def full_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
-    """Let the disk be full after so many files."""
+    """Function that makes the disk full after a number of files."""
 
     def full(count: int, number: int) -> None:
         put, left = files.put, iter(range(count))

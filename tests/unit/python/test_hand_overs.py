@@ -178,7 +178,7 @@ STEADY = {
 def test_order_is_kept_however_long_the_old_way_and_however_soon_the_next_move(
     old: str, new: str, moves: list[tuple[int, str]]
 ) -> None:
-    """What is on a wire of 60 ms comes 30 ms after the gap, and to a cell that the phone may leave twice."""
+    """Packets on a wire of 60 ms arrive 30 ms after the gap, at a cell that the phone may leave twice."""
     run = between({"old": old, "new": new, "third": new}, *moves, flow=STEADY)
     found = arrivals(run)
     assert found["seq"].is_sorted()

@@ -25,7 +25,7 @@ WIDTHS = (60, 80, 132)
 
 
 def help_of(command: str, columns: int = 80, **environment: str) -> str:
-    """What a command prints in a pipe when it is asked for its help."""
+    """The help of a command, as printed in a pipe."""
     environment = {"NO_COLOR": "", "FORCE_COLOR": "", "COLUMNS": str(columns), **environment}
     made = CliRunner().invoke(app, [*command.split(), "--help"], env=environment)
     assert made.exit_code == 0, made.output

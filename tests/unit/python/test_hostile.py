@@ -19,7 +19,7 @@ from fullpipe.scenario.traces import parse_mahimahi, parse_steps
 from .conftest import SMALL
 
 TITLE = "\x1b]0;x\x07"
-"""What gives a terminal another title."""
+"""Control sequence that changes the title of a terminal."""
 SHOWN = r"\x1b]0;x\x07"
 DEEP: list[Any] = []
 for _ in range(5_000):

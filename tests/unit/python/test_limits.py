@@ -1,4 +1,4 @@
-"""What a scenario makes is counted before it is made, and refused with the count and the limit."""
+"""Limits of scenarios: parts are counted before they are made, and refused with the count and the limit."""
 
 from collections.abc import Callable, Iterator
 from itertools import permutations

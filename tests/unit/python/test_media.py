@@ -1,4 +1,4 @@
-"""What the simulator says of its media."""
+"""Media in the catalogue of the simulator."""
 
 from fullpipe import _native
 

@@ -108,7 +108,7 @@ def test_background_users_take_their_part() -> None:
 
 
 def least_rtts_ms(found: fullpipe.Run, times_s: list[float]) -> list[float]:
-    """Of the probes between each time and the next, half a second apart from either."""
+    """Smallest RTTs of the probes between successive times, without half a second at both ends."""
     rtt = found.probes.drop_nulls("rtt_s").sort("time_s")
     spans = [
         rtt.filter((rtt["time_s"] > begin + 0.5) & (rtt["time_s"] < end - 0.5))

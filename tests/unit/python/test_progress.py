@@ -20,7 +20,7 @@ from fullpipe.sweeps import Job, Outcome, Update
 
 
 def said(scenario: Scenario, steps: list[tuple[float, int, float]]) -> list[str]:
-    """What is said when, at a time, a job has reached a simulated time."""
+    """The printed lines, for steps of a real time, the index of a job, and its simulated time."""
     todo = [Job(scenario, seed) for seed in (1, 2)]
     clock, told = [0.0], list[str]()
     report = lines(Reached(todo), lambda: clock[0], told.append)

@@ -32,7 +32,7 @@ def test_a_queue_is_written_as_it_was_read(small: Scenario) -> None:
 
 
 def refusal(make: Callable[[], object]) -> str:
-    """What is said of the parameter `max`, if anything is."""
+    """The error about the parameter `max`; empty without an error."""
     try:
         make()
     except (ScenarioError, PlanError) as error:

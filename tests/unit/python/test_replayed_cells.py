@@ -129,7 +129,7 @@ def test_bulk_bbr_gets_from_a_trace_what_the_cell_gives_where_acks_come_alike(tm
     With neither of these, or with both, BBRv1 gets the same; it gets more from a trace without them."""
     record_deliveries(tmp_path)
     at_once: dict[str, Any] = {"delay": "0 ms"}
-    clumps = {"delay": "0 ms", "batch": "8 ms"}  # so long a grant takes
+    clumps = {"delay": "0 ms", "batch": "8 ms"}  # the time of a grant
     cell, replayed = bulk_bbr(tmp_path, AT_ONCE, at_once)
     assert replayed == pytest.approx(cell, rel=0.005)
     cell, in_clumps, more = bulk_bbr(tmp_path, {}, clumps, at_once)

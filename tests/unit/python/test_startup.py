@@ -1,4 +1,4 @@
-"""What starts imports no more than it uses: counted by modules, which no load of the machine changes."""
+"""Imports at start-up, counted by modules, as the load of the machine does not change their number."""
 
 import json
 import os
@@ -93,7 +93,7 @@ def test_no_module_takes_the_place_of_a_name(package: str) -> None:
 
 
 KEPT = Path(__file__).with_name("imports.json")
-"""What each command imports: modules of ours, and other packages that are not of Python's library."""
+"""Imports of each command: modules of ours, and packages outside of Python's library."""
 RENEW = os.environ.get("FULLPIPE_RENEW_IMPORTS") == "1"
 SLOW = {"asyncio", "matplotlib", "multiprocessing", "scipy", "unittest"}
 NO_READER = {*SLOW, "typer"}
@@ -115,7 +115,7 @@ COMMANDS: dict[str, set[str]] = {
     "run small.toml --json": {*NO_READER, *NO_FRAMES, "rich"},
     "run small.toml --json --no-store": {*NO_READER, *NO_FRAMES, "rich"},
 }
-"""What must not be imported, by command."""
+"""Modules that a command must not import, by command."""
 
 
 def said(modules: frozenset[str]) -> dict[str, str]:

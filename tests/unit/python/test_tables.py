@@ -38,7 +38,7 @@ Cli = Callable[..., Any]
 
 @pytest.fixture
 def told(fullpipe: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """What a command says of this scenario."""
+    """Function that returns the output of a command for this scenario."""
     monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "long.toml").write_text(SCENARIO, encoding="utf-8")
 
@@ -104,7 +104,7 @@ def test_what_is_shown_fits(told: Callable[..., str], name: str) -> None:
 
 
 def lines_of(made: Any, columns: int) -> list[str]:
-    """A table as a terminal of so many columns shows it."""
+    """The lines of a table on a terminal with this number of columns."""
     console = terminal()
     console.width = columns
     with console.capture() as shown:

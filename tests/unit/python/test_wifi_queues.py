@@ -44,7 +44,7 @@ def aggregate(found: Run, port: str) -> float:
 
 
 def goodputs(queue: object) -> list[float]:
-    """Of the near and the far station of the anomaly."""
+    """Goodputs of the near and the far station of the anomaly."""
     return list(run(ANOMALY.with_values({"cells.0.queue": queue})).flows["goodput_bps"])
 
 
