@@ -1,5 +1,5 @@
 // The stored runs: filters at the left, a table at the right. The chosen filters are in the address of the page.
-import { html, useEffect, useState } from "../parts/html.js";
+import { html, signal, useEffect, useState } from "../parts/html.js";
 import { count, plain, rate, score, share, time } from "../parts/numbers.js";
 import { Refused, get } from "../parts/server.js";
 
@@ -14,7 +14,7 @@ const moment = (text) => text.slice(0, 16).replace("T", " ");
 const short = (name) => name.replace(/^topology\./, "");
 const go = (asked) => { location.hash = `#/runs?${asked}`; };
 
-let ticked = []; // the chosen runs, which stay chosen when the user comes back from another page
+const ticked = signal([]); // the chosen runs, which stay chosen when the user comes back from another page
 
 function useAnswer(query) {
   const [state, setState] = useState({ answer: null, problems: [] });
@@ -74,12 +74,8 @@ function Row({ row, columns, chosen, choose }) {
 
 export function RunList({ known, query }) {
   const { answer, problems } = useAnswer(query);
-  const [chosen, setChosen] = useState(ticked);
-  const asked = new URLSearchParams(query);
-  const choose = (id) => {
-    ticked = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2);
-    setChosen(ticked);
-  };
+  const asked = new URLSearchParams(query), chosen = ticked.value;
+  const choose = (id) => { ticked.value = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2); };
   const search = (event) => {
     const next = new URLSearchParams(asked);
     next.set("name", event.target.value);
