@@ -14,14 +14,12 @@ import pytest
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.shown import metric_shown
 from fullpipe.errors import UnknownNameError
-from fullpipe.report.content import Forest
-from fullpipe.report.findings import first_table, forest_of
-from fullpipe.validation.compare import Finding, Subject, VariantComparison
-from fullpipe.validation.compare.comparison import Entries
+from fullpipe.report.findings import first_table
+from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
 from fullpipe.validation.compare.contrast import Contrast, distinct
-from fullpipe.validation.compare.finding import NOT_SETTLED, check_groups, leads, weight
-from fullpipe.validation.compare.rules import one_sided, paired
+from fullpipe.validation.compare.finding import NOT_SETTLED, check_groups, leads
+from fullpipe.validation.compare.rules import paired
 from fullpipe.validation.compare.sentence import (
     Part,
     fitted,
@@ -31,8 +29,8 @@ from fullpipe.validation.compare.sentence import (
     one,
     verdict_of,
 )
+from tests.compare.contrasts import ALL, SIZE, compared, contrast, losses
 
-SIZE = "topology.bottleneck.queue.size"
 DUEL = """
 name = "duel"
 duration = "4 s"
@@ -55,47 +53,6 @@ interval = "off"
 [sweep]
 "topology.bottleneck.queue.size" = ["0.5 bdp", "1 bdp", "2 bdp", "4 bdp"]
 """
-MINE = Subject("flows", 0, "mine", "goodput", "bit/s")
-UNITS = {
-    "goodput": "bit/s",
-    "jain": "1",
-    **dict.fromkeys(("rtt_mean", "rtt_p95", "owd_mean", "sojourn_mean"), "s"),
-}
-
-
-def contrast(metric: str, of: str, entry: int | None, change: float, point: str = "") -> Contrast:
-    """A metric of which the other side has so much more, as a share."""
-    base = {"goodput": 5e6, "jain": 0.9, "sojourn_mean": 0.02}.get(metric, 0.05)
-    noise = np.random.Generator(np.random.PCG64(3)).normal(0, 0.002, (2, 12))
-    sides = [list(base * (1 + of_side)) for of_side in noise]
-    other = [value + change * base for value in sides[1]]
-    kind = "link" if metric == "sojourn_mean" else "flows"
-    better: Any = "higher" if metric in ("goodput", "jain") else "lower"
-    subject = Subject(kind, entry, of, metric, UNITS[metric], {SIZE: point} if point else {})
-    return Contrast(
-        sides[0], other, 0.03 * base, better, subject=subject, sides=("cubic", "vegas"), stated=Margin(0.03)
-    )
-
-
-def compared(contrasts: Sequence[Contrast], changed: int | None = 0, **more: Any) -> VariantComparison:
-    """The comparison of contrasts, all at one point."""
-    return VariantComparison(
-        scenario="duel",
-        sides={"cubic": range(1, 13), "vegas": range(1, 13)},
-        findings=paired(contrasts),
-        by_case={"": Entries(frozenset() if changed is None else frozenset({changed}), frozenset({0, 1}))},
-        **more,
-    )
-
-
-ALL = [
-    contrast("sojourn_mean", "bottleneck", None, 0.0),
-    contrast("jain", "all flows", None, -0.3),
-    contrast("goodput", "all flows", None, 0.0),
-    contrast("goodput", "beside", 1, 0.4),
-    contrast("rtt_mean", "mine", 0, -0.2),
-    contrast("goodput", "mine", 0, -0.6),
-]
 
 
 def test_the_order_of_findings_is_that_of_the_sentences_decided_or_not() -> None:
@@ -123,20 +80,6 @@ def test_the_leading_metric_is_in_the_first_table_at_all_points_decided_or_not()
     ]
     several = leads([replace(each, sides=("cubic", f"{n}")) for n in range(3) for each in order])
     assert {each.metric for each in several} == {"rtt_mean"}
-
-
-def test_sides_take_turns_and_what_is_regressed_is_never_displaced() -> None:
-    made = compared(ALL)
-    other = replace(made, sides={"cubic": range(1, 13), "bbr3": range(1, 13)})
-    regressed = [replace(each, sides=("cubic", "bbr3")) for each in made.findings]
-    regressed[2] = replace(regressed[2], decision="regressed")
-    first = ranked([made, other.only(regressed)])[:4]
-    assert [(each.sides[1], each.metric, each.of) for each in first] == [
-        ("vegas", "goodput", "mine"),
-        ("bbr3", "goodput", "all flows"),
-        ("vegas", "goodput", "beside"),
-        ("bbr3", "goodput", "mine"),
-    ]
 
 
 def test_the_changed_flow_comes_first_then_those_beside_it_then_the_link() -> None:
@@ -339,42 +282,6 @@ def test_metrics_that_are_0_in_all_runs_are_not_counted_as_equivalent() -> None:
     assert told[-1].endswith("; the other metric is equivalent.")
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_flows_beside_the_changed_one_are_in_the_sentences_on_several_variants(count: int) -> None:
-    changes = [contrast("goodput", "mine", 0, -0.6), contrast("goodput", "beside", 1, 0.4), *ALL[:3]]
-    made = [_of_variant(changes, name) for name in "abcd"[:count]]
-    told = conclusion(made)
-    assert len(told) <= MOST
-    assert [line[0] for line in told if "goodput of mine" in line] == list("abcd"[:count])
-    first = told.index(next(line for line in told if "oodput of beside is better" in line))
-    assert all("sojourn" not in line for line in told[:first])
-    if count == 4:
-        assert told[-1] == (
-            "Goodput of beside is better with all 4 (largest: a +40.0 % [+39.8, +40.3] to 7.00 Mbit/s)."
-            " Jain's index of all flows is worse with all 4 (largest: a -0.270 [-0.271, -0.268] to 0.630)."
-        )
-
-
-def test_verdicts_on_a_neighbour_are_counted_by_points_where_they_differ() -> None:
-    made = [
-        _of_variant(
-            [
-                contrast("goodput", "mine", 0, -0.6, point),
-                contrast("goodput", "beside", 1, change if point == "1 bdp" else 0.0, point),
-            ],
-            name,
-        )
-        for name, change in (("a", 0.4), ("b", -0.4), ("c", 0.0), ("d", 0.4))
-        for point in ("1 bdp", "2 bdp", "4 bdp")
-    ]
-    assert conclusion(made)[-1] == (
-        "Goodput of beside is worse at 1 and equivalent at 2 of 3 points with b"
-        " (largest: -40.0 % [-40.1, -39.9]);"
-        " better at 1 and equivalent at 2 of 3 points with a and d"
-        " (largest: a +40.0 % [+39.8, +40.3], d +40.0 % [+39.8, +40.3]); equivalent at all 3 points with c."
-    )
-
-
 def test_each_group_has_a_sentence_if_many_metrics_are_asked_for() -> None:
     changes = [contrast(metric, "mine", 0, -0.6) for metric in ("goodput", "rtt_mean", "jain")]
     asked = ["jain", "share", "retransmitted", "rtt_mean", "wire", "loss_rate", "goodput", "sojourn_mean"]
@@ -385,160 +292,6 @@ def test_each_group_has_a_sentence_if_many_metrics_are_asked_for() -> None:
         "Jain's index of all flows",
         "Mean sojourn time at bottleneck",
     ]
-
-
-def _of_variant(changes: Sequence[Contrast], name: str) -> VariantComparison:
-    """The comparison of the variant with cubic."""
-    found = [_renamed(each, name) for each in paired(changes)]
-    return replace(compared([]), sides={"cubic": range(1, 13), name: range(1, 13)}, findings=found)
-
-
-def test_many_variants_share_the_sentences_on_every_subject() -> None:
-    told = conclusion([_of_variant(ALL, name) for name in "abcdefgh"])
-    assert [line.partition(" is ")[0] for line in told] == [
-        "Against cubic: goodput of mine",
-        "Goodput of beside",
-        "Jain's index of all flows",
-        "Mean RTT of mine",
-        "Mean sojourn time at bottleneck",
-    ]
-    assert told[0].endswith(" is worse with all 8 (largest: a -60.0 % [-60.1, -59.9] to 2.00 Mbit/s).")
-    one_differs = [_of_variant(ALL if name != "h" else [*ALL[:5], OWN_GAIN], name) for name in "abcdefgh"]
-    (first, *_) = conclusion(one_differs)
-    assert "; better with h (+20.0 % " in first
-
-
-OWN_GAIN = contrast("goodput", "mine", 0, 0.2)
-
-
-def test_losses_of_two_variants_are_both_told_though_one_is_undecided_in_goodput() -> None:
-    points = ["1 bdp", "2 bdp", "4 bdp"]
-    gain = [contrast("goodput", "mine", 0, 0.4, point) for point in points]
-    wide = np.linspace(-0.6, 0.6, 12) * 5e6
-    open_ = [replace(each, other=list(np.add(each.reference, wide + 1e5))) for each in gain]
-    beside = [contrast("goodput", "beside", 1, -0.3, point) for point in points]
-    own = {"a": [*gain, *beside, *_losses(points, 0.02)], "b": [*open_, *_losses(points, 0.003)]}
-    own["b"] += [contrast("goodput", "beside", 1, 0.0, point) for point in points]
-    *told, last = conclusion([_of_variant(changes, name) for name, changes in own.items()])
-    assert [line.partition(" is ")[2].split()[0] for line in told] == [
-        "better", "undecided", "worse", "worse",
-    ]  # fmt: skip
-    assert last == "3 of 18 findings are undecided after Holm's correction for 18 tests."
-    assert told[2].startswith("Goodput of beside is worse at all 3 points with a (largest: -30.0 % ")
-    assert "; equivalent at all 3 points with b (" in told[2]
-    assert told[3].startswith(
-        "Dropped data packet share of mine is worse at all 3 points with both (largest: a +2.00 pp "
-    )
-    assert ", b +0.30 pp [" in told[3]
-    *swapped, _ = conclusion([_of_variant(own[name], name) for name in "ba"])
-    assert len(swapped) == len(told)
-    assert "worse at all 3 points with both (largest: b +0.30 pp " in swapped[3]
-
-
-def test_sentences_that_share_a_text_account_for_every_point_and_side() -> None:
-    points = ["1 bdp", "2 bdp", "4 bdp"]
-    own: dict[str, list[Contrast]] = {}
-    for name, worse in (("a", 2), ("b", 0)):
-        own[name] = [contrast("goodput", "mine", 0, 0.4, point) for point in points]
-        own[name] += [contrast("goodput", "beside", 1, -0.3, point) for point in points]
-        own[name] += [
-            contrast("jain", "all flows", None, -0.3 if place < worse else 0.0, point)
-            for place, point in enumerate(points)
-        ]
-        own[name] += [contrast("owd_mean", "beside", 1, 0.4, point) for point in points]
-        own[name] += _losses(points, 0.02)
-    told = conclusion([_of_variant(changes, name) for name, changes in own.items()])
-    assert len(told) == MOST
-    assert "all flows is worse at 2 and equivalent at 1 of 3 points with a (largest: -0.270 [" in told[3]
-    assert "; equivalent at all 3 points with b (" in told[3]
-    assert told[4].count(". ") == 1
-    assert told[4].count(" at all 3 points with both (largest: a ") == 2
-
-
-def test_pings_and_one_way_delays_tell_of_delay_before_rtts_of_bulk_flows() -> None:
-    """RTTs of bulk flows have the delay of their ACKs."""
-    found = [
-        contrast("goodput", "mine", 0, 0.4),
-        contrast("goodput", "beside", 1, -0.3),
-        contrast("rtt_p95", "beside", 1, 0.4),
-        contrast("rtt_mean", "ping", 2, 0.0),
-    ]
-    made = [_of_variant(found, name) for name in "ab"]
-    told = conclusion(made)
-    assert any("Mean RTT of ping is equivalent with both" in line for line in told)
-    assert not any("p95 RTT of beside" in line for line in told)
-    shown = leads(ranked(made))
-    assert [each.of for each in shown if "rtt" in each.metric] == ["ping", "ping"]
-    without = conclusion([_of_variant(found[:3], name) for name in "ab"])
-    assert any("p95 RTT of beside is worse with both" in line for line in without)
-
-
-def test_short_tables_have_the_harm_to_neighbours_and_the_delay_of_the_conclusion() -> None:
-    found = [
-        contrast("goodput", "mine", 0, 0.4),
-        contrast("goodput", "beside", 1, -0.3),
-        contrast("rtt_mean", "ping", 2, -0.1),
-        contrast("owd_mean", "ping", 2, -0.2),
-        contrast("jain", "all flows", None, -0.3),
-    ]
-    made = [_of_variant(found, "a")]
-    shown = [(each.metric, each.of) for each in leads(ranked(made))]
-    assert shown == [("goodput", "mine"), ("goodput", "beside"), ("rtt_mean", "ping")]
-    assert any(line.startswith("Mean RTT of ping is better") for line in conclusion(made))
-    harmless = [each for each in found if each.subject.of != "beside"]
-    assert ("jain", "all flows") in [
-        (each.metric, each.of) for each in leads(ranked([_of_variant(harmless, "a")]))
-    ]
-
-
-def _losses(points: Sequence[str], more: float) -> list[Contrast]:
-    """The share of dropped packets is higher by so much."""
-    return [
-        Contrast(
-            [0.001 + 1e-6 * n for n in range(12)],
-            [0.001 + more + 2e-6 * n for n in range(12)],
-            1e-3,
-            "lower",
-            subject=Subject("flows", 0, "mine", "dropped_share", "1", {SIZE: point}),
-            sides=("cubic", "vegas"),
-            stated=Margin(absolute=1e-3),
-        )
-        for point in points
-    ]
-
-
-def test_no_side_is_worse_in_an_aspect_without_a_word() -> None:
-    """One side delays its own packets, the other those of the flow beside it."""
-    own = {
-        name: [OWN_GAIN, contrast("goodput", "beside", 1, 0.0), *delays]
-        for name, delays in {
-            "a": [contrast("rtt_mean", "mine", 0, 0.5), contrast("rtt_mean", "beside", 1, 0.0)],
-            "b": [contrast("rtt_mean", "mine", 0, 0.0), contrast("rtt_mean", "beside", 1, 0.3)],
-        }.items()
-    }
-    told = conclusion([_of_variant(changes, name) for name, changes in own.items()])
-    assert any(line.startswith("Mean RTT of mine is worse with a (+50.0 % ") for line in told)
-    assert any(" of beside is worse with b (+30.0 % " in line for line in told)
-
-
-def test_both_variants_lose_and_the_sentences_say_so_alike() -> None:
-    changes = {"a": -0.6, "b": -0.4}
-    made = [
-        _of_variant(
-            [contrast("goodput", "mine", 0, change), contrast("goodput", "beside", 1, -change / 2)], name
-        )
-        for name, change in changes.items()
-    ]
-    told = conclusion(made)
-    assert told[0].startswith("a instead of cubic: goodput of mine is worse: it falls by 60.0 % ")
-    assert told[1].startswith("b instead of cubic: goodput of mine is worse: it falls by 40.0 % ")
-    assert told[2].startswith("Goodput of beside is better with both (a +30.0 % [")
-    assert ", b +20.0 % [" in told[2]
-
-
-def _renamed(found: Finding, name: str) -> Finding:
-
-    return replace(found, sides=("cubic", name))
 
 
 @pytest.mark.parametrize(
@@ -586,7 +339,7 @@ def test_seeds_that_would_decide_are_a_range_and_doubtful_points_need_longer_run
 def test_a_difference_is_that_of_the_values_as_shown_or_has_one_value() -> None:
     """0.076 and 0.404 % differ by 0.328 pp: 0.33, not 0.40 - 0.08 = 0.32."""
     (found,) = paired(
-        [replace(_losses(["1 bdp"], 0.0)[0], reference=[0.00076] * 11 + [0.000761], other=[0.00404] * 12)]
+        [replace(losses(["1 bdp"], 0.0)[0], reference=[0.00076] * 11 + [0.000761], other=[0.00404] * 12)]
     )
     assert moves(found).startswith("rises by 0.33 pp ")
     assert moves(found).endswith(" to 0.40 %")
@@ -623,82 +376,10 @@ def test_a_p_that_holms_correction_lifts_is_told_with_both_values() -> None:
     assert "`" not in first
 
 
-def test_a_gate_calls_worse_what_it_refuses_and_better_what_it_shows() -> None:
-    findings = one_sided([contrast("goodput", "mine", 0, change) for change in (-0.5, 0.5, 0.0)], 1)
-    assert [(each.verdict, each.decision) for each in findings] == [
-        ("worse", "regressed"),
-        ("better", "not worse"),
-        ("equivalent", "not worse"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (-0.5, "regressed: it falls by 50.0 % "),
-        (0.5, "is not worse: it rises by 50.0 % "),
-        (0.0, "is not worse: 5.00 and 5.00 Mbit/s, a difference of "),
-    ],
-)
-def test_a_finding_of_a_gate_has_one_word_in_sentences_tables_and_figures(change: float, told: str) -> None:
-    (found,) = one_sided([contrast("goodput", "mine", 0, change)], 1)
-    (sentence,) = conclusion([compared([]).only([found])])
-    assert f"goodput of mine {told}" in sentence
-    drawn = forest_of([found], [found])
-    assert drawn is not None
-    assert isinstance(drawn.chart, Forest)
-    words = [drawn.chart.differences[0].verdict, verdict_of(found), first_table([found], [found]).rows[0][-1]]
-    assert words == [found.decision] * 3
-
-
-@pytest.mark.parametrize("asked", [(), ("goodput",)])
-def test_what_regressed_is_said_first_also_beside_the_changed_flow(asked: Sequence[str]) -> None:
-    changes = {"mine": 0.0, "beside": -0.5}
-    found = one_sided(
-        [contrast("goodput", of, n, change) for n, (of, change) in enumerate(changes.items())], 1
-    )
-    first, second = conclusion([compared([]).only(found)], asked)
-    assert "goodput of beside regressed: " in first
-    assert second.startswith("Goodput of mine is not worse: ")
-
-
 def test_a_corrected_p_of_1_is_one_point_zero() -> None:
     (found,) = paired([contrast("goodput", "mine", 0, 0.0)])
     open_ = replace(found, verdict="undecided", p_raw=0.017, p_corrected=1.0, seeds=None)
     assert one(open_, [open_] * 3).endswith("; p = 0.017, but 1.0 after Holm's correction for 3 tests.")
-
-
-def test_a_gain_that_few_seeds_show_is_not_undecided_in_a_gate() -> None:
-    (found,) = one_sided([Contrast([1.0] * 4, [1.5, 1.0, 1.4, 1.1], 0.5, "higher", subject=MINE)], 5)
-    assert (found.verdict, found.outcome) == ("undecided", "not worse")
-    assert one(found).startswith("goodput of mine is not worse: ")
-
-
-def test_several_findings_of_a_gate_are_counted_by_their_decision() -> None:
-    points = {"1 bdp": -0.5, "2 bdp": 0.5, "4 bdp": 0.0}
-    of_points = [contrast("goodput", "mine", 0, change, point) for point, change in points.items()]
-    others = [contrast("jain", f"group {n}", None, 0.0) for n in range(6)]
-    told = conclusion([compared([]).only(one_sided([*of_points, *others], 1))])
-    assert "goodput of mine regressed at 1 of 3 points (buffer = 1 BDP): it falls by 50.0 % " in told[0]
-    assert told[0].endswith(
-        "; not worse at 2 of 3 points (buffer >= 2 BDP), differences 0.0 to +50 %, margin 3 %."
-    )
-    assert told[-1] == "All 3 other metrics and groups are not worse."
-
-
-def test_what_regressed_comes_first_in_a_short_table_whatever_its_metric() -> None:
-    changes = {"goodput": 0.5, "jain": 0.0, "rtt_mean": 0.5}
-    findings = one_sided([contrast(metric, "mine", 0, changes[metric]) for metric in changes], 1)
-    noise = contrast("sojourn_mean", "bottleneck", None, 0.0)
-    wide = [value * factor for value, factor in zip(noise.other, np.linspace(0.5, 1.5, 12), strict=True)]
-    undecided = paired([replace(noise, other=wide)])
-    ordered = sorted([*findings, *undecided], key=weight)
-    assert [(each.metric, each.decision) for each in ordered] == [
-        ("rtt_mean", "regressed"),
-        ("goodput", "not worse"),
-        ("sojourn_mean", "undecided"),
-        ("jain", "not worse"),
-    ]
 
 
 def test_a_group_is_named_by_either_side_or_by_its_place() -> None:

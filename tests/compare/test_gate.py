@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-import numpy as np
 import pytest
 
 from fullpipe import Run, api
@@ -75,63 +74,6 @@ def found(fullpipe: Cli, *arguments: object) -> dict[str, Any]:
     result = fullpipe("check", *arguments, "--json")
     assert result.stdout, result.output
     return {"status": result.exit_code, **json.loads(result.stdout)}
-
-
-class TestVerdicts:
-    def contrast(self, shift: float, better: Any = "higher", n: int = 20) -> Contrast:
-        noise = np.random.default_rng(1).normal(0, 0.01, n)
-        return Contrast([1.0] * n, list(1.0 + shift + noise), 0.02, better)
-
-    @pytest.mark.parametrize(
-        ("shift", "better", "verdict"),
-        [
-            (0.0, "higher", "not worse"),
-            (0.5, "higher", "not worse"),
-            (-0.1, "higher", "regressed"),
-            (0.1, "lower", "regressed"),
-            (-0.5, "lower", "not worse"),
-            (0.1, "", "regressed"),
-            (-0.1, "", "regressed"),
-        ],
-    )
-    def test_a_difference_has_its_word(self, shift: float, better: str, verdict: str) -> None:
-        assert one_sided([self.contrast(shift, better)], 1)[0].decision == verdict
-
-    def test_few_runs_that_vary_are_undecided(self) -> None:
-        said = one_sided([Contrast([1.0] * 3, [0.99, 1.03, 0.96], 0.02, "higher")], 1)[0]
-        assert (said.decision, said.seeds is not None) == ("undecided", True)
-
-    def test_runs_that_are_all_alike_decide_nothing(self) -> None:
-        said = one_sided([Contrast([1.0] * 5, [0.5] * 5, 0.02, "higher", seeds_change_nothing=True)], 1)[0]
-        assert (said.verdict, said.reason) == ("undecided", "all seeds gave the same run, which is one")
-
-    def test_looking_several_times_asks_for_more(self) -> None:
-        contrast = self.contrast(-0.008, n=8)
-        once, often = (one_sided([contrast], looks)[0] for looks in (1, 100))
-        assert (once.decision, often.decision) == ("not worse", "undecided")
-
-    def test_a_suite_of_equals_regresses_in_one_of_twenty(self, cases: Callable[[int], int]) -> None:
-        n, rng = cases(2_000), np.random.default_rng(7)
-        wrong = sum("regressed" in over_looks(rng.normal(0.0, 0.03, (6, 80))) for _ in range(n))
-        assert wrong <= n * 0.05 + 2 * (n * 0.05) ** 0.5
-
-    def test_a_loss_of_the_margin_passes_in_one_of_twenty(self, cases: Callable[[int], int]) -> None:
-        n, rng = cases(2_000), np.random.default_rng(8)
-        wrong = sum("not worse" in over_looks(rng.normal(-MARGIN, 0.03, (1, 80))) for _ in range(n))
-        assert wrong <= n * 0.05 + 2 * (n * 0.05) ** 0.5
-
-
-MARGIN = 0.03
-
-
-def over_looks(noise: Any) -> list[str]:
-    """What is said of metrics, a row each, at the first of four looks that decides, or at the last."""
-    looks, words = (10, 20, 40, 80), [""] * len(noise)
-    for seeds in looks:
-        contrasts = [Contrast([1.0] * seeds, list(1 + row[:seeds]), MARGIN, "higher") for row in noise]
-        for i, said in enumerate(one_sided(contrasts, len(looks))):
-            words[i] = words[i] if words[i] in ("regressed", "not worse") else said.decision
-    return words
 
 
 class TestCheck:

@@ -200,3 +200,11 @@ def drawn(tab: Any, figure: int = 0) -> Any:
 def tables(found: Section) -> list[Table]:
     """Its tables."""
     return [block for block in found.blocks if isinstance(block, Table)]
+
+
+def figures_of(page: Document) -> list[Figure]:
+    """The first figure, and those over points in the details."""
+    first = page.parts[0].figure
+    more = [one for one in page.parts[0].details if one.heading == "Figures"]
+    inner = [block for one in more for block in one.blocks if isinstance(block, Figure)]
+    return [*([first] if first else []), *inner]

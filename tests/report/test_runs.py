@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,12 @@ import polars as pl
 import pytest
 
 from fullpipe import Scenario, compare_over, run, sweeps
-from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.shown import metric_shown
 from fullpipe.cli.compare_variants import write
-from fullpipe.errors import NoRunError, UnknownNameError
 from fullpipe.palette import COLOURS
 from fullpipe.report.content import (
     Boxes,
     Code,
     Document,
-    Figure,
     Forest,
     Heat,
     Lines,
@@ -35,28 +30,19 @@ from fullpipe.report.from_file import page_of_file
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs import repeat
-from fullpipe.report.runs.answer import _changes, _where
 from fullpipe.report.runs.figures import series
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.points import Points
 from fullpipe.report.svg.marks import look
 from fullpipe.runs import Run
-from tests.report.pages import runs_of, scenario, section, sentences, tables
+from tests.report.pages import figures_of, runs_of, scenario, section, sentences, tables
 
 RATE, QUEUE = "topology.bottleneck.rate", "topology.bottleneck.queue"
 
 
-def drawn(page: Document) -> list[Figure]:
-    """The first figure, and those over points in the details."""
-    first = page.parts[0].figure
-    more = [one for one in page.parts[0].details if one.heading == "Figures"]
-    inner = [block for one in more for block in one.blocks if isinstance(block, Figure)]
-    return [*([first] if first else []), *inner]
-
-
 def charts(page: Document) -> list[type]:
     """The kinds of its figures over points."""
-    return [type(figure.chart) for figure in drawn(page)]
+    return [type(figure.chart) for figure in figures_of(page)]
 
 
 def test_the_table_of_means_has_a_row_per_point_and_group() -> None:
@@ -79,7 +65,7 @@ def test_places_of_lines_are_in_the_unit_of_their_axis() -> None:
     path = "topology.bottleneck.loss.probability"
     swept = scenario(**chances).model_copy(update={"sweep": {path: (0.0, 0.001, 0.07)}})
     page = page_of(sweeps.run(sweeps.jobs(swept, [1, 2])))
-    found = [figure.chart for figure in drawn(page) if isinstance(figure.chart, Lines)]
+    found = [figure.chart for figure in figures_of(page) if isinstance(figure.chart, Lines)]
     assert {chart.x_label for chart in found} == {"loss (%)"}
     places = {point[0] for chart in found for line in chart.lines for point in line.points}
     assert places == {0.0, 0.1, 7.0}
@@ -94,7 +80,7 @@ def test_boxes_and_lines_have_the_colours_of_algorithms() -> None:
     """Whatever words are around the name of the algorithm, and whatever else is drawn."""
     swept = scenario().model_copy(update={"sweep": {"flows.0.cca": ("reno", "vegas")}})
     page = page_of(sweeps.run(sweeps.jobs(swept, [1, 2])))
-    boxes = [box for one in drawn(page) if isinstance(one.chart, Boxes) for box in one.chart.boxes]
+    boxes = [box for one in figures_of(page) if isinstance(one.chart, Boxes) for box in one.chart.boxes]
     for name in ("reno", "vegas"):
         own = {box.look.colour for box in boxes if name in box.label and "bbr3" not in box.label}
         assert own == {look(name, 0).colour}
@@ -106,7 +92,7 @@ def test_boxes_and_lines_have_the_colours_of_algorithms() -> None:
 def test_boxes_of_few_runs_are_points() -> None:
     runs = runs_of(("5 Mbit/s",), seeds=6)
     few, many = (
-        next(one for one in drawn(page_of(part, metrics=["goodput"])) if isinstance(one.chart, Boxes))
+        next(one for one in figures_of(page_of(part, metrics=["goodput"])) if isinstance(one.chart, Boxes))
         for part in (runs[:4], runs)
     )
     assert few.caption.endswith("points: runs; line: median.")
@@ -125,7 +111,7 @@ def test_a_quantity_is_drawn_as_lines_and_names_as_boxes() -> None:
 
 
 def test_of_one_point_every_metric_has_one_figure_with_a_box_per_group() -> None:
-    figures = drawn(page_of(runs_of(("10 Mbit/s",), 3)))
+    figures = figures_of(page_of(runs_of(("10 Mbit/s",), 3)))
     boxes = [figure.chart for figure in figures if isinstance(figure.chart, Boxes)]
     assert boxes
     assert all(len(chart.boxes) > 1 for chart in boxes)
@@ -149,7 +135,7 @@ def test_scenarios_of_other_names_can_be_points_of_one_part() -> None:
 
 
 def test_no_band_of_what_is_never_negative_reaches_below_zero() -> None:
-    figures = drawn(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))))
+    figures = figures_of(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))))
     lines = [figure.chart for figure in figures if isinstance(figure.chart, Lines)]
     ends = [(low, mean) for chart in lines for line in chart.lines for _, mean, low, _ in line.points]
     assert min(low for low, _ in ends) == 0
@@ -157,7 +143,7 @@ def test_no_band_of_what_is_never_negative_reaches_below_zero() -> None:
 
 
 def test_no_band_of_an_index_reaches_above_one() -> None:
-    figures = drawn(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))))
+    figures = figures_of(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))))
     (index,) = (
         figure.chart
         for figure in figures
@@ -181,13 +167,15 @@ def test_lines_of_quantities_say_which(shares: list[Run]) -> None:
         for delay in ("5 ms", "20 ms")
         for rate in ("5 Mbit/s", "10 Mbit/s")
     ]
-    lines = [figure.chart for figure in drawn(page_of(delays)) if isinstance(figure.chart, Lines)]
+    lines = [figure.chart for figure in figures_of(page_of(delays)) if isinstance(figure.chart, Lines)]
     assert lines
     assert {line.label for chart in lines for line in chart.lines} == {
         "one-way delay 5 ms",
         "one-way delay 20 ms",
     }
-    assert all(chart.is_log for figure in drawn(page_of(shares)) if isinstance(chart := figure.chart, Lines))
+    assert all(
+        chart.is_log for figure in figures_of(page_of(shares)) if isinstance(chart := figure.chart, Lines)
+    )
 
 
 def test_of_three_paths_one_gives_a_figure_per_value() -> None:
@@ -198,7 +186,9 @@ def test_of_three_paths_one_gives_a_figure_per_value() -> None:
         for delay in ("5 ms", "20 ms")
     ]
     page = page_of(runs)
-    captions = [figure.caption for figure in drawn(page) if figure.caption.startswith("goodput of all flows")]
+    captions = [
+        figure.caption for figure in figures_of(page) if figure.caption.startswith("goodput of all flows")
+    ]
     assert [caption.partition(" over ")[0] for caption in captions] == [
         "goodput of all flows, algorithm of flows.1 reno",
         "goodput of all flows, algorithm of flows.1 bbr3",
@@ -210,7 +200,7 @@ def test_figures_beyond_the_budget_are_told() -> None:
     (note,) = section(page, "Figures").blocks
     assert isinstance(note, Text)
     assert note.text.startswith("The first 1 of ")
-    assert len(drawn(page)) == 1
+    assert len(figures_of(page)) == 1
 
 
 def test_the_warm_up_is_in_the_figures_over_time() -> None:
@@ -436,171 +426,17 @@ def test_totals_of_connections_or_datagrams_alone_say_so(house: list[Run], tmp_p
         known = {row[flow] for row in means.rows if row[column] != "-"}
         assert "all connections" in known
         assert "all flows" not in known
-    titles = [figure.caption for figure in drawn(page_of(house))]
+    titles = [figure.caption for figure in figures_of(page_of(house))]
     assert any("of all datagrams" in title for title in titles)
     assert not [title for title in titles if "RTT of all flows" in title or "delay of all flows" in title]
     (runs,) = tables(section(page_of(house), "Every run"))
     assert "mean RTT (ms), all connections" in [each.name for each in runs.columns]
 
 
-def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:
-    page = page_of(house)
-    named = {line.partition(":")[0] for line in page.parts[0].conclusion}
-    assert {"bbr1 instead of cubic", "fair instead of deep"} <= named
-    (verdicts,) = tables(section(page, "All verdicts"))
-    columns = [column.name for column in verdicts.columns]
-    assert columns[:3] == ["variant", "queue", "algorithm"]
-    at = {tuple(row[:3]) for row in verdicts.rows}
-    assert ("fair against deep", "-", "cubic") in at
-    assert ("bbr1 against cubic", "deep", "-") in at
-    assert len(at) == 4
-
-
-@pytest.fixture(scope="module")
-def home() -> list[Run]:
-    """A backup with two algorithms and two queues, beside a call and a ping that suffer from the queue."""
-    flows = [
-        {"name": "backup", "cca": "cubic", "start_jitter": "100 ms"},
-        {"name": "call", "workload": "voip"},
-        {"name": "ping", "workload": "ping"},
-    ]
-    queues = {
-        "deep": {"topology.bottleneck.queue": {"kind": "drop_tail", "size": "500 ms"}},
-        "fair": {"topology.bottleneck.queue": "fq_codel"},
-    }
-    base = scenario("home", duration="12 s", warmup="4 s", record={"interval": "off"}).to_dict()
-    varied = Scenario(
-        **{**base, "flows": flows, "sweep": {"flows.0.cca": ["cubic", "bbr3"], "queue": queues}}
-    )
-    return sweeps.run(sweeps.jobs(varied, range(1, 6)))
-
-
-def test_every_axis_names_the_effects_on_flows_beside_the_changed_ones(home: list[Run]) -> None:
-    """The conclusion names calls and pings, and the first figure shows the largest effect."""
-    page = page_of(home)
-    told = page.parts[0].conclusion
-    assert told[0].startswith("bbr3 instead of cubic: goodput of backup ")
-    assert told[1].startswith("Also with bbr3 instead of cubic: ")
-    assert "ean RTT of ping is better at queue deep (-" in told[1]
-    queues = [line for line in told if "fair instead of deep" in line]
-    assert "ean RTT of ping is better at " in " ".join(queues)
-    assert all(" it falls by " in line for line in queues if line.startswith("fair instead of deep"))
-    assert drawn(page)[0].caption.startswith("mean RTT of ping")
-    assert page.parts[0].table
-    assert {"backup", "ping"} <= {row[3] for row in page.parts[0].table.rows}
-
-
-def test_durations_that_no_sweep_sets_are_warned_of(home: list[Run]) -> None:
-    longer = home[0].scenario.with_values({"duration": "14 s"})
-    mixed = page_of([*home[:2], *(run(longer, seed) for seed in (1, 2))])
-    assert any(line.startswith("Runs differ in duration without") for line in mixed.parts[0].warnings)
-    assert not any(line.startswith("Runs differ in") for line in page_of(home).parts[0].warnings)
-
-
-def test_every_metric_that_is_asked_for_has_a_sentence_and_rows_for_every_axis(house: list[Run]) -> None:
-    asked = {"owd_p95 of call": "call", "page_p50 of reader": "reader", "goodput of download": "download"}
-    page = page_of(house, metrics=list(asked))
-    for group in asked.values():
-        told = [line for line in page.parts[0].conclusion if f" of {group} is " in line]
-        assert {line.partition(":")[0] for line in told} == {"bbr1 instead of cubic", "fair instead of deep"}
-        assert page.parts[0].table
-        assert sum(row[3] == group for row in page.parts[0].table.rows) >= 2
-
-
-def test_what_tells_most_of_every_group_is_one_table(house: list[Run]) -> None:
-    (groups,) = tables(section(page_of(house), "By group of flows"))
-    assert [column.name for column in groups.columns] == [
-        "algorithm",
-        "queue",
-        "download: goodput (Mbit/s)",
-        "upload: goodput (Mbit/s)",
-        "reader: median page load time (ms)",
-        "call: opinion score (MOS)",
-    ]
-    assert len(groups.rows) == 4
-    assert all("[" in row[4] for row in groups.rows)
-
-
-def test_what_is_asked_for_is_answered_first(house: list[Run]) -> None:
-    page = page_of(house, metrics=["owd_p95"], of="call")
-    assert "call" in page.parts[0].conclusion[0]
-    told = [line for line in sentences(page) if "p95 one-way delay of call is " in line]
-    assert [line.partition(": ")[0] for line in told] == ["bbr1 instead of cubic", "fair instead of deep"]
-    verdicts = [line.rpartition("p95 one-way delay of call is ")[2].partition(" ")[0] for line in told]
-    assert {*verdicts} <= {"better", "worse", "equivalent", "undecided"}
-
-
-def test_a_verdict_in_short_says_by_how_much() -> None:
-    def row(verdict: str, reference: float, other: float, metric: str = "goodput", queue: str = "") -> Any:
-        made = SimpleNamespace(
-            assessment=SimpleNamespace(verdict=verdict, difference=other - reference),
-            margin=BY_NAME[metric].margin,
-            reference=reference,
-            other=other,
-            metric=metric,
-            unit=BY_NAME[metric].unit,
-        )
-        return {"queue": queue}, made
-
-    better = [row("better", 9.0, 0.3), row("better", 0.6, 0.45), row("equivalent", 1.0, 1.0)]
-    assert _changes(better) == " (-25 to -97 %)"
-    assert _changes(better[1:]) == " (-25 %)"
-    assert _changes(better[2:]) == _changes([row("worse", 0.0, 1.0)]) == ""
-    called = "call_score"
-    scores = [row("better", 3.2, 4.4, called, "deep"), row("equivalent", 4.4, 4.4, called, "codel")]
-    assert _where(scores) == "better at deep (+1.2), equivalent at codel"
-
-
-def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> None:
-    (told,) = (line for line in sentences(page_of(house)) if line.startswith("Goodput of all downloads is "))
-    (low, high) = ([float(end) for end in found] for found in re.findall(r"\[([\d.]+), ([\d.]+)\]", told))
-    assert low[1] > high[0]
-    assert told.endswith(" points, and these intervals overlap.")
-
-
-def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:
-    page = page_of(house, metrics=["share"], of="download")
-    captions = [figure.caption for figure in drawn(page)]
-    shares_of = [caption for caption in captions if caption.startswith("goodput share of ")]
-    assert shares_of == captions[:1] == ["goodput share of download: means."]
-
-
-def test_an_unknown_group_is_refused(house: list[Run]) -> None:
-    with pytest.raises(UnknownNameError, match="fridge"):
-        page_of(house, metrics=["goodput"], of="fridge")
-    with pytest.raises(UnknownNameError, match="fridge"):
-        page_of(house, metrics=["goodput of fridge"])
-
-
-def test_a_metric_that_only_other_groups_have_is_refused(house: list[Run]) -> None:
-    with pytest.raises(NoRunError, match="no run has a value of page_p50 of download; choose reader"):
-        page_of(house, metrics=["page_p50 of download", "goodput"])
-
-
-def test_a_metric_may_say_of_what_it_is(house: list[Run]) -> None:
-    both = page_of(house, metrics=["owd_p95 of call", "goodput of download"])
-    (asked,) = tables(section(both, "Metrics asked for"))
-    heads = [column.name for column in asked.columns]
-    assert any(head.startswith("call: p95 one-way delay") for head in heads)
-    assert any(head.startswith("download: goodput") for head in heads)
-    for metric, of in (("owd_p95", "call"), ("goodput", "download")):
-        alone = page_of(house, metrics=[metric], of=of)
-        for page in (alone, both):
-            name = f"{metric_shown(metric, of)} is "
-            named = [line for line in sentences(page) if name in f"{line[0].lower()}{line[1:]}"]
-            assert len(named) == len(set(named)) >= (1 if page is both else 2)
-
-
-def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:
-    answer = sentences(page_of(house))
-    assert not any(line.startswith("Goodput of all flows") for line in answer)
-    assert any(line.startswith("Goodput of all uploads is ") for line in answer)
-
-
 def test_groups_that_the_user_names_stay_apart_in_figures() -> None:
     named = scenario().with_values({"flows.0.name": "a", "flows.1.name": "a-1"})
     page = page_of([run(named, seed=seed) for seed in (1, 2, 3)])
-    charts_of = [figure.chart for figure in drawn(page) if isinstance(figure.chart, Boxes)]
+    charts_of = [figure.chart for figure in figures_of(page) if isinstance(figure.chart, Boxes)]
     names = [{box.label for box in chart.boxes} for chart in charts_of]
     assert {"a", "a-1"} in names
     assert {"a"} not in names
