@@ -156,6 +156,21 @@ def test_a_sweep_without_over_says_how_to_compare_its_algorithms(
     assert "--over" not in named.stderr
 
 
+def test_comparisons_of_engines_over_a_sweep_name_the_points(
+    line: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "ENGINES", {**engines.ENGINES, "linux": Kernel})
+    sweep = 'sweep={"topology.bottleneck.rate"=["5 Mbit/s","10 Mbit/s"]}'
+    words = ("compare", "line.toml", "--seeds", 2, "--engines", "native,linux", "--set", sweep)
+    told = line(*words, "--all").stdout
+    assert "at ," not in told
+    assert "rate 5 Mbit/s, bulk" in told
+    assert "rate 10 Mbit/s, bulk" in told
+    for one in map(json.loads, line(*words, "--json").stdout.splitlines()):
+        assert one["point"]
+        assert all(each["point"] == one["point"] for each in one["findings"])
+
+
 def test_the_table_of_one_run_has_the_labels_of_groups_of_several_flows(line: Cli) -> None:
     rows = line("run", "line.toml", *LABEL).stdout.splitlines()
     for name in ("the downloads 1 ", "the downloads 2 ", "call "):

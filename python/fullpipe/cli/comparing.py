@@ -204,10 +204,7 @@ class Comparing:
             raise ScenarioError([*error.problems, *self._instead(chosen)]) from None
         first = self.reference or ("linux" if "linux" in names else names[0])
         at_points, groups = _by_engine(outcomes), self.groups(job.scenario for job in todo)
-        made = [
-            replace(comparison.compare(sides, first, self.margins, groups), point=point)
-            for point, sides in at_points
-        ]
+        made = [comparison.compare(sides, first, self.margins, groups, point) for point, sides in at_points]
         for line in self._instead(chosen) if chosen.sweep else ():
             complain(f"note: {line}")
         metrics = self.asked or headlines(HEADLINES, [chosen])

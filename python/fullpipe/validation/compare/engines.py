@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
@@ -133,7 +134,11 @@ def _remarks(found: Matched, first: str, name: str) -> Iterator[str]:
 
 
 def compare(
-    runs: Runs, reference: str, margins: Mapping[str, Margin] | None = None, of: Groups = ()
+    runs: Runs,
+    reference: str,
+    margins: Mapping[str, Margin] | None = None,
+    of: Groups = (),
+    point: Mapping[str, Any] | None = None,
 ) -> EngineComparison:
     """Compare the values of several sides: engines that ran one scenario, or settings of one engine.
 
@@ -146,6 +151,7 @@ def compare(
         reference: The side that all other sides are compared with.
         margins: Margins by metric that replace the margins of `MARGINS`.
         of: Groups of flows and links to compare; default: all.
+        point: Point of a sweep at which all sides ran.
 
     Raises:
         UnknownNameError: If `of` contains a name that no group has.
@@ -175,7 +181,9 @@ def compare(
             gaps.setdefault((name, cell[2], reason), {})[label] = None
         if reference not in why:
             findings += [
-                independent(contrast_of(cell, (reference, name), known[reference], known[name], allowed))
+                independent(
+                    contrast_of(cell, (reference, name), known[reference], known[name], allowed, point)
+                )
                 for name in known
                 if name != reference and name not in why
             ]
@@ -184,6 +192,7 @@ def compare(
         findings = [each for each in findings if is_asked(of, each.subject, each.labels)]
     return EngineComparison(
         scenario=runs[reference][0].name,
+        point=point or {},
         sides={name: [run.meta.seed for run in side.runs] for name, side in found.sides.items()},
         given=tuple(runs),
         findings=tuple(findings),
@@ -193,7 +202,7 @@ def compare(
             for (name, metric, why), of in gaps.items()
         ),
         remarks=(*found.remarks, *_leaves_out(runs, findings)),
-        ran=[Ran(name, side.scenario, engine=side.engine) for name, side in found.sides.items()],
+        ran=[Ran(name, side.scenario, point or {}, engine=side.engine) for name, side in found.sides.items()],
     )
 
 
