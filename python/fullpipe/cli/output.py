@@ -101,7 +101,7 @@ def _value(left: Iterator[str]) -> str | None:
 ARGUMENTS = "fullpipe.arguments"
 """Key of typer's context for the words of the command line after `fullpipe`."""
 _WIDTH = 80
-_REMARKS = ("note: ", "warning: ")
+_REMARKS = ("note: ", "warning: ", "warning of ")
 """Prefixes of lines that are not errors."""
 _NO_BREAK = "\u00a0"
 _GLUED = r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(?<=²) (?=\d)"

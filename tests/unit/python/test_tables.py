@@ -181,6 +181,7 @@ class Screen(StringIO):
 
 SENTENCE = "this sentence is longer than thirty-one columns"
 IN_LINES = "fullpipe: note: this sentence\n  is longer than thirty-one\n  columns\n"
+IN_LINES_OF_A = "fullpipe: warning of a: this\n  sentence is longer than\n  thirty-one columns\n"
 
 
 @pytest.mark.parametrize(
@@ -188,10 +189,11 @@ IN_LINES = "fullpipe: note: this sentence\n  is longer than thirty-one\n  column
     [
         (Screen, "30", f"note: {SENTENCE}", IN_LINES),
         (StringIO, "30", f"note: {SENTENCE}", IN_LINES),
+        (StringIO, "30", f"warning of a: {SENTENCE}", IN_LINES_OF_A),
         (StringIO, "", f"note: {SENTENCE}", f"fullpipe: note: {SENTENCE}\n"),
         (StringIO, "30", SENTENCE, f"fullpipe: {SENTENCE}\n"),
     ],
-    ids=["a terminal", "a pipe with COLUMNS", "a pipe without", "an error in a pipe"],
+    ids=["a terminal", "a pipe with COLUMNS", "a warning of one", "a pipe without", "an error in a pipe"],
 )
 def test_a_note_is_as_wide_as_the_terminal_or_columns_and_an_error_in_a_pipe_is_whole(
     stream: type[StringIO], columns: str, text: str, told: str, monkeypatch: pytest.MonkeyPatch
