@@ -184,9 +184,8 @@ def order(found: Points, made: Comparisons) -> list[Finding]:
     every = ranked(made, found.metrics)
     if not are_several(found, made):
         return every
-    by_side = [[one for one in made if one.other == other] for other in dict.fromkeys(o.other for o in made)]
     of_sides = []
-    for at in by_side:
+    for at in by_sides(made).values():
         subjects = _asked(found) or _by_effect(found, at)
         rows = ([row for _, row in _rows(at, *subject)] for subject in subjects)
         of_sides.append([largest(claims(each) or each) for each in rows if each])
