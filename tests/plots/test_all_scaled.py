@@ -47,6 +47,18 @@ def test_curves_are_samples_of_the_run_while_streams_ran(rrul: Run) -> None:
     assert pings["value"].to_list() == pytest.approx((replies["rtt_s"] * 1e3).to_list())
 
 
+def test_all_goodputs_have_one_window_that_is_named_once() -> None:
+    figure, data = all_scaled(made("tcp_bidirectional"))
+    for way in ("downloads", "uploads"):
+        (curve,) = data.filter(panel=way)["curve"].unique()
+        own, together = (
+            data.filter(panel=panel, curve=name).select("time_s", "value")
+            for panel, name in ((way, curve), ("totals", f"{way}, sum"))
+        )
+        assert own.equals(together), "the sum of one flow is the flow"
+    assert figure.get_supxlabel().count("means over") == 1
+
+
 def test_axes_end_near_the_5th_and_the_95th_percentile(rrul: Run) -> None:
     figure, data = all_scaled(rrul)
     values = data.filter(panel="RTT")["value"].to_numpy()

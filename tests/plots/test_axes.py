@@ -264,10 +264,15 @@ def test_both_directions_have_a_capacity_by_name() -> None:
         flows=[{"cca": "cubic", "name": "down"}, {"cca": "cubic", "name": "up", "direction": "reverse"}],
     )
     (run,) = sweeps.run(sweeps.jobs(both))
-    told = [text.get_text() for text in plots.plot_run(run, "goodput").axes[0].texts]
-    assert told == ["capacity of bottleneck-reverse", "capacity of bottleneck"]
+    figure = plots.plot_run(run, "goodput")
+    (legend,) = figure.legends
+    told = [text.get_text() for text in legend.get_texts()]
+    assert told[-2:] == ["capacity of bottleneck", "capacity of bottleneck-reverse"]
+    assert len({line.get_linestyle() for line in figure.axes[0].lines[-2:]}) == 1
+    assert len({str(handle._dash_pattern) for handle in figure.axes[0].lines[-2:]}) == 2
     (alone,) = sweeps.run(sweeps.jobs(both.with_values({"flows": [{"cca": "cubic"}]})))
-    assert [text.get_text() for text in plots.plot_run(alone, "goodput").axes[0].texts] == ["capacity"]
+    (legend,) = plots.plot_run(alone, "goodput").legends
+    assert [text.get_text() for text in legend.get_texts()] == ["cubic-1", "capacity"]
 
 
 def test_swept_numbers_as_colours_are_a_scale_in_their_order() -> None:

@@ -10,7 +10,8 @@ from typer.testing import CliRunner, Result
 
 from fullpipe import Run, Scenario, plots, run
 from fullpipe.cli import app
-from fullpipe.plots import cells
+from fullpipe.plots import links
+from fullpipe.plots.variables import channel, waits
 from tests.quick_figures import make_figures_quick
 
 NOISY = {
@@ -30,8 +31,8 @@ def noisy(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_airtime_is_what_counters_grew_by(noisy: Run) -> None:
-    figure, data = cells.airtime(plots.presented(noisy))
-    assert data["part"].unique(maintain_order=True).to_list() == [*PORTS, *cells.OF_THE_CELL.values()]
+    figure, data = links.airtime(plots.presented(noisy))
+    assert data["part"].unique(maintain_order=True).to_list() == [*PORTS, *links.OF_THE_CELL.values()]
     seen = noisy.variables.filter(name="airtime", link="home-laptop-down").sort("time_s")
     first, second = seen["value"].to_list()[2:4]
     times = seen["time_s"].to_list()[2:4]
@@ -43,7 +44,7 @@ def test_airtime_is_what_counters_grew_by(noisy: Run) -> None:
 
 
 def test_every_ppdu_is_in_one_bar(noisy: Run) -> None:
-    figure, data = cells.aggregates(plots.presented(noisy))
+    figure, data = links.aggregates(plots.presented(noisy))
     for port in PORTS:
         mine = data.filter(pl.col("port") == port)
         (ppdus,) = noisy.variables.filter(name="ppdus", link=port)["value"].tail(1)
@@ -55,20 +56,27 @@ def test_every_ppdu_is_in_one_bar(noisy: Run) -> None:
 
 
 def test_the_channel_is_of_the_stations_that_have_one(noisy: Run) -> None:
-    _, data = cells.channel(plots.presented(noisy))
+    _, data = channel(plots.presented(noisy))
     assert set(data["actor"]) == {"home-phone-down", "home-phone-up"}
     assert set(data["panel"]) == {"snr", "phy_rate"}
 
 
 def test_waits_are_those_of_the_ports_beside_what_flows_see(noisy: Run) -> None:
-    _, data = cells.waits(plots.presented(noisy))
+    figure, data = waits(plots.presented(noisy), warmup_s=0.5)
     assert set(data.filter(quantity="sojourn")["actor"]) == set(PORTS)
     assert set(data.filter(quantity="rtt")["actor"]) == {"download", "upload", "probe"}
+    assert set(data.filter(quantity="goodput")["actor"]) == {"download", "upload"}
+    above = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    beside = figure.axes[2].get_legend()
+    assert beside is not None
+    assert above == ["download (cubic)", "upload (cubic)", "probe"]
+    assert [text.get_text() for text in beside.get_texts()] == PORTS
+    assert "warm-up" in [text.get_text() for text in figure.axes[0].texts]
 
 
 def test_a_run_without_a_cell_or_without_variables_is_refused() -> None:
     wired = run(Scenario.named("single-reno").with_values({"duration": "1 s", "record.variables": True}))
-    for draw in cells.CELL_FIGURES.values():
+    for draw in plots.CELL_FIGURES.values():
         with pytest.raises(ValueError, match=r"record\.variables"):
             draw(plots.presented(wired))
 
@@ -82,7 +90,7 @@ def test_kinds_of_a_cell_are_drawn_by_the_command(
 ) -> None:
     make_figures_quick(monkeypatch, layouts=1)
     folder = noisy.folder
-    for kind in cells.CELL_FIGURES:
+    for kind in plots.CELL_FIGURES:
         result = told("plot", str(folder), "--kind", kind, "--out", str(tmp_path / "figures"))
         assert result.exit_code == 0, result.output
         assert (tmp_path / "figures" / f"wifi-home-ax-{kind}.csv").exists()

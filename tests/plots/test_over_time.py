@@ -17,6 +17,7 @@ from fullpipe.analysis.over_time import MOST, events_of
 from fullpipe.cli import app, plot_time
 from fullpipe.cli.plot_time import in_order, over_time, run_labels
 from fullpipe.palette import look_of
+from fullpipe.plots.style import as_wide_as
 from fullpipe.plots.variables import state_patch, variables
 from fullpipe.runs import Store
 from tests.quick_figures import make_figures_quick
@@ -63,7 +64,7 @@ def test_runs_of_unlike_scenarios_have_their_names() -> None:
 
 def test_no_label_is_a_digest(algorithms: list[Run]) -> None:
     figure, data = over_time(algorithms, ["goodput"], None, ["mine"], {})
-    assert list(legend_of(figure)) == ["cubic: mine", "vegas: mine", "bbr3: mine"]
+    assert list(legend_of(figure)) == ["cubic: mine", "vegas: mine", "bbr3: mine", "capacity"]
     assert data["run"].unique(maintain_order=True).to_list() == ["cubic", "vegas", "bbr3"]
     digests = [run.meta.digest[:6] for run in algorithms]
     assert not [digest for digest in digests if digest in str(list(legend_of(figure)))]
@@ -72,13 +73,13 @@ def test_no_label_is_a_digest(algorithms: list[Run]) -> None:
 def test_a_flow_that_one_run_has_needs_no_run(algorithms: list[Run]) -> None:
     unnamed = runs_of(flows=[{"cca": "cubic"}], sweep={CCA: ["cubic", "vegas"]})
     figure, _ = over_time(unnamed, ["goodput"], None, [], {})
-    assert list(legend_of(figure)) == ["cubic-1", "vegas-1"]
+    assert list(legend_of(figure)) == ["cubic-1", "vegas-1", "capacity"]
 
 
 def test_flows_have_the_colours_of_their_algorithms_in_every_figure(algorithms: list[Run]) -> None:
     figure, _ = over_time(algorithms, ["goodput"], None, ["mine"], {})
     found = {label.partition(":")[0]: line.get_color() for label, line in legend_of(figure).items()}
-    assert found == {name: look_of(name, 0).color for name in ("cubic", "vegas", "bbr3")}
+    assert found.items() >= {name: look_of(name, 0).color for name in ("cubic", "vegas", "bbr3")}.items()
     phase, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[2]), only=["mine"])
     assert phase.axes[0].lines[0].get_color() == found["bbr3"]
 
@@ -119,7 +120,7 @@ def test_links_have_no_colour_of_an_algorithm_whatever_runs_are_called(algorithm
 
 def test_the_queue_of_a_run_with_one_flow_has_the_look_of_the_flow(algorithms: list[Run]) -> None:
     figure, _ = over_time(algorithms, ["goodput", "queue"], None, ["mine"], {})
-    assert list(legend_of(figure)) == ["cubic: mine", "vegas: mine", "bbr3: mine"]
+    assert list(legend_of(figure)) == ["cubic: mine", "vegas: mine", "bbr3: mine", "capacity"]
     goodputs, queues = ([line.get_color() for line in place.lines[:3]] for place in figure.axes)
     assert goodputs == queues == [look_of(name, 0).color for name in ("cubic", "vegas", "bbr3")]
 
@@ -129,8 +130,7 @@ def test_capacities_of_several_runs_say_whose_they_are() -> None:
     assert run_labels(queues, {}) == ["codel", "drop_tail 9 packets"]
     both = runs_of(sweep={RATE: ["5 Mbit/s", "8 Mbit/s"]})
     figure, _ = over_time(both, ["goodput"], None, [], {})
-    told = [text.get_text() for text in figure.axes[0].texts]
-    assert sorted(told) == ["capacity of rate 5 Mbit/s", "capacity of rate 8 Mbit/s"]
+    assert list(legend_of(figure))[-2:] == ["capacity of rate 5 Mbit/s", "capacity of rate 8 Mbit/s"]
 
 
 def changing() -> Run:
@@ -143,7 +143,7 @@ def changing() -> Run:
 def test_changes_of_a_link_are_marked_in_every_panel() -> None:
     figure, _ = over_time([changing()], ["goodput", "rtt"], None, [], {})
     first, second = figure.axes
-    assert [text.get_text() for text in first.texts if text.get_text() != "capacity"] == ["3 Mbit/s", "30 ms"]
+    assert [text.get_text() for text in first.texts] == ["3 Mbit/s", "30 ms"]
     for place in (first, second):
         times = [line.get_segments()[0][0][0] for line in place.collections]
         assert times == [0.5, 1.0]
@@ -163,7 +163,7 @@ def test_reroutes_are_events_beside_a_recorded_course() -> None:
     reroutes = [{"at": "1 s", "via": ["slow"]}]
     flow = {"cca": "cubic", "from": "a", "to": "b", "via": ["fast"], "reroutes": reroutes}
     (run,) = runs_of(topology={"kind": "graph", "nodes": ["a", "b"], "links": links}, flows=[flow])
-    assert events_of(run).rows() == [(1.0, "reroute of cubic-1")]
+    assert events_of(run).rows() == [(1.0, "reroute of cubic-1", None)]
 
 
 def test_hand_overs_of_phones_are_events() -> None:
@@ -171,8 +171,8 @@ def test_hand_overs_of_phones_are_events() -> None:
     values = {"duration": "1 s", "warmup": "0 s", "cells.0.users.0.handovers": handovers}
     (run,) = sweeps.run(sweeps.jobs(Scenario.named("nr-100mhz").with_values(values)))
     node = run.meta.scenario["cells"][0]["users"][0]["node"]
-    assert [(round(time_s, 6), event) for time_s, event in events_of(run).rows()] == [
-        (0.3, f"hand-over of {node}"), (0.7, f"hand-over of {node}"),
+    assert [(round(at_s, 6), event, round(end_s, 6)) for at_s, event, end_s in events_of(run).rows()] == [
+        (0.3, f"hand-over of {node}", 0.32), (0.7, f"hand-over of {node}", 0.72),
     ]  # fmt: skip
     figure, _ = over_time([run], ["rtt"], None, [], {})
     assert f"hand-over of {node}" in [text.get_text() for text in figure.axes[0].texts]
@@ -183,7 +183,7 @@ def test_changes_of_several_links_have_their_names() -> None:
         return {"rate": "5 Mbit/s", "delay": "5 ms", "changes": [{"at": at, "rate": "3 Mbit/s"}]}
 
     (run,) = runs_of(topology={"kind": "dumbbell", "bottleneck": link("1 s"), "reverse": link("1 s")})
-    assert events_of(run).rows() == [(1.0, "bottleneck 3 Mbit/s, bottleneck-reverse 3 Mbit/s")]
+    assert events_of(run).rows() == [(1.0, "bottleneck 3 Mbit/s, bottleneck-reverse 3 Mbit/s", None)]
 
 
 def test_the_course_of_a_recorded_link_is_no_event() -> None:
@@ -260,7 +260,7 @@ def test_reference_lines_and_ends_of_rates_are_in_a_legend(algorithms: list[Run]
 
 def test_the_ring_of_a_phase_is_in_a_legend(algorithms: list[Run]) -> None:
     figure, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[0]))
-    names = ["mine (cubic)", "other (cubic)", "first sample", "last sample"]
+    names = ["mine (cubic)", "other (cubic)", "first sample", "last sample", "BDP", "capacity", "base RTT"]
     assert list(legend_of(figure)) == names
 
 
@@ -301,7 +301,7 @@ def test_several_runs_have_only_the_flows_in_which_they_differ(capsys: pytest.Ca
     ping = {"name": "ping", "workload": {"kind": "ping", "interval": "100 ms"}}
     swept = runs_of(flows=[*FLOWS, ping], sweep={CCA: ["cubic", "bbr3"]})
     figure, _ = over_time(swept, ["goodput"], None, [], {})
-    assert list(legend_of(figure)) == ["cubic: mine", "bbr3: mine"]
+    assert list(legend_of(figure)) == ["cubic: mine", "bbr3: mine", "capacity"]
     assert (
         "draws mine: the flows that the runs differ in; --flow draws other flows" in capsys.readouterr().err
     )
@@ -312,4 +312,107 @@ def test_several_runs_have_only_the_flows_in_which_they_differ(capsys: pytest.Ca
     _, seeds = over_time(runs_of((1, 2), flows=[*FLOWS, ping]), ["goodput"], None, [], {})
     assert set(seeds["actor"]) == {"mine", "other"}
     _, alone = over_time(swept[:1], ["goodput"], None, [], {})
-    assert set(alone["actor"]) == {"mine", "other", "ping"}
+    assert set(alone["actor"]) == {"mine", "other"}, "pings have no goodput to draw"
+
+
+def test_recurring_losses_are_marked_for_as_long_as_they_last() -> None:
+    to = {"loss": {"kind": "bernoulli", "probability": 1.0}}
+    shape = {"at": "0.4 s", "kind": "spike", "lasts": "200 ms", "every": "0.8 s", "to": to}
+    bottleneck = {"rate": "5 Mbit/s", "delay": "5 ms", "shapes": [shape]}
+    (run,) = runs_of(topology={"kind": "dumbbell", "bottleneck": bottleneck})
+    events = events_of(run)
+    assert events["event"].to_list() == ["loss 100 %", "loss 100 %"]
+    assert events["time_s"].to_list() == pytest.approx([0.4, 1.2])
+    assert events["until_s"].to_list() == pytest.approx([0.6, 1.4])
+    figure, _ = over_time([run], ["rtt"], None, [], {})
+    (place,) = figure.axes
+    spans = [
+        patch.get_path().transformed(patch.get_patch_transform()).get_extents() for patch in place.patches
+    ]
+    assert [(box.x0, box.x1) for box in spans] == [pytest.approx((0.4, 0.6)), pytest.approx((1.2, 1.4))]
+
+
+def test_pings_have_their_own_rtts_and_no_goodput() -> None:
+    ping = {"name": "ping", "workload": {"kind": "ping", "interval": "50 ms"}}
+    (run,) = runs_of(flows=[*FLOWS, ping])
+    figure, data = over_time([run], ["goodput", "rtt"], None, [], {})
+    assert set(data.filter(quantity="goodput")["actor"]) == {"mine", "other"}
+    own = data.filter(quantity="rtt", actor="ping")
+    assert own["time_s"].to_list() == run.probes["time_s"].to_list()
+    assert own["value"].to_list() == (1e3 * run.probes["rtt_s"]).to_list()
+    assert [place.get_ylabel() for place in figure.axes] == [
+        "goodput (Mbit/s)", "smoothed RTT (ms)\npings: RTT of each",
+    ]  # fmt: skip
+    alone, _ = over_time([run], ["rtt"], None, ["ping"], {})
+    assert alone.axes[0].get_ylabel() == "RTT of pings (ms)"
+
+
+def test_means_over_seeds_have_students_interval_at_every_instant() -> None:
+    flows = [{"cca": "cubic", "name": "mine", "start_jitter": "500 ms"}]
+    runs = runs_of((1, 2, 3), flows=flows, sweep={CCA: ["cubic", "bbr3"]})
+    figure, data = over_time(runs, ["cwnd"], None, [], {}, mean=True)
+    assert list(legend_of(figure)) == ["cubic: mine", "bbr3: mine"]
+    found = data.filter(run="bbr3", time_s=1.5).row(0, named=True)
+    _, single = over_time(runs, ["cwnd"], None, [], {})
+    values = single.filter(pl.col("run").str.starts_with("bbr3"), pl.col("time_s").round(6) == 1.5)["value"]
+    assert len(values) == found["runs"] == 3
+    half = T_OF_3 * float(np.std(values.to_numpy(), ddof=1)) / np.sqrt(3)
+    assert found["value"] == pytest.approx(np.mean(values.to_numpy()))
+    assert found["high"] - found["value"] == pytest.approx(half, rel=1e-3)
+    assert found["low"] == pytest.approx(max(0, found["value"] - half))
+    colours = [to_hex(band.get_facecolor()[0]) for band in figure.axes[0].collections]
+    assert colours == [look_of(name, 0).color.lower() for name in ("cubic", "bbr3")]
+    told = " ".join(figure.get_supxlabel().split())
+    assert told == "lines: means over 3 runs; bands: 95 % confidence intervals of the means"
+
+
+T_OF_3 = 4.30265
+"""The 97.5 % quantile of Student's t with two degrees of freedom."""
+
+
+def test_a_mean_needs_several_seeds(tmp_path: Path) -> None:
+    sweep(runs_of()[0].scenario, (1,), out=tmp_path / "runs")
+    for words, told in (
+        (["--mean"], "a mean needs several seeds of a scenario"),
+        (["--mean", "--var", "cwnd"], "--mean excludes --var"),
+        (["--mean", "--kind", "waits"], "--mean goes with runs over time"),
+    ):
+        done = CliRunner().invoke(app, ["plot", str(tmp_path / "runs"), *words])
+        assert done.exit_code == 2
+        assert told in " ".join(done.output.replace("│", " ").split())
+
+
+def test_figures_of_single_runs_say_so_with_their_seed(algorithms: list[Run]) -> None:
+    def told(runs: list[Run]) -> str:
+        return " ".join(over_time(runs, ["rtt"], None, [], {})[0].get_supxlabel().split())
+
+    assert told(algorithms[:1]) == "one run, seed 1"
+    assert told(algorithms) == "one run per line, seed 1"
+    assert told(runs_of((1, 2))) == "one run per line"
+
+
+def test_queues_that_stay_short_are_left_out_and_named() -> None:
+    (run,) = runs_of()
+    of_run = plots.presented(run)
+    longest = pl.col("link").replace_strict({"bottleneck": 100, "bottleneck-reverse": 9})
+    tables = {name: of_run[name] for name in ("flows", "series")}
+    tables["links"] = of_run["links"].with_columns(backlog_packets=longest)
+    figure, data = plots.overview({"": tables})
+    assert set(data.filter(quantity="queue")["actor"]) == {"bottleneck"}
+    assert figure.get_supxlabel() == "not drawn: queue of bottleneck-reverse, at most 9 packets"
+    tables["links"] = tables["links"].with_columns(backlog_packets=longest + 2)
+    figure, data = plots.overview({"": tables})
+    assert set(data.filter(quantity="queue")["actor"]) == {"bottleneck", "bottleneck-reverse"}
+    assert figure.get_supxlabel() == ""
+
+
+def test_three_runs_of_many_flows_are_below_each_other_in_a_column() -> None:
+    flows = [{"cca": "cubic", "name": "mine"}, {"cca": "cubic", "count": 4}]
+    runs = runs_of(flows=flows, sweep={CCA: ["cubic", "vegas", "bbr3"]})
+    with as_wide_as("column"):
+        figure, data = over_time(runs, [], None, runs[0].flows["flow"].to_list(), {})
+    assert data["quantity"].unique(maintain_order=True).to_list() == ["goodput", "rtt"]
+    assert len(figure.axes) == 6
+    figure.draw_without_rendering()
+    assert len({round(place.get_position().x0, 6) for place in figure.axes}) == 1
+    assert "not drawn for lack of room: cwnd, queue" in " ".join(figure.get_supxlabel().split())

@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 from fullpipe import Run, Scenario, plots, run
 from fullpipe.analysis.packets import delays
 from fullpipe.cli import app
-from fullpipe.plots import cells
+from fullpipe.plots import links
 from fullpipe.plots.packets import deliveries, in_clumps, on_the_way
+from fullpipe.plots.variables import channel, waits
 from tests.quick_figures import make_figures_quick
 
 ENDS = ["sender", "receiver"]
@@ -129,13 +130,13 @@ def test_the_pause_at_a_time_is_drawn_if_one_is_chosen(phone: Run, tmp_path: Pat
 
 
 def test_channel_and_waits_are_of_mobile_cells_too(phone: Run) -> None:
-    _, data = cells.channel(plots.presented(phone))
+    _, data = channel(plots.presented(phone))
     assert set(data["panel"]) == {"snr", "mcs"}
-    _, data = cells.waits(plots.presented(phone))
+    _, data = waits(plots.presented(phone))
     ports = data.filter(pl.col("quantity") == "sojourn")["actor"].unique()
     assert set(ports) == {"mast-phone-down", "mast-phone-up"}
     with pytest.raises(ValueError, match="no variables of a Wi-Fi cell"):
-        cells.airtime(plots.presented(phone))
+        links.airtime(plots.presented(phone))
 
 
 @pytest.mark.parametrize("kind", plots.PACKET_FIGURES)

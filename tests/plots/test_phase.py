@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, plots, run
 from fullpipe.cli import app
+from fullpipe.plots.style import within_time
 
 RATE_MBPS, RTT_MS, MSS = 20.0, 40.0, 1448
 FLOWS = [{"name": name, "cca": "reno"} for name in ("first", "second")]
@@ -45,6 +46,28 @@ def test_two_flows_have_together_what_the_link_carries(two: Run) -> None:
     (place,) = figure.axes
     dashed = place.lines[-1].get_xdata()
     assert float(np.asarray(dashed).max()) == pytest.approx(np.mean(together), rel=0.01)
+
+
+def test_a_phase_has_the_path_arrows_and_no_warm_up(two: Run) -> None:
+    figure, data = plots.SAMPLE_FIGURES["phase"](plots.presented(two), warmup_s=5.0)
+    assert float(data["time_s"].to_numpy().min()) >= 5
+    assert figure.get_supxlabel() == "without the warm-up of 5 s"
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    handles = dict(zip(names, legend.legend_handles, strict=True))
+    assert names[-5:] == ["first sample", "last sample", "BDP", "capacity", "base RTT"]
+    assert len({str(handles[name].get_linestyle()) for name in names[-3:]}) == 1
+    rate, rtt = figure.axes
+    across = {float(line.get_ydata()[0]) for line in rate.lines if len(set(line.get_ydata())) == 1}
+    assert RATE_MBPS in across
+    upright = {float(line.get_xdata()[0]) for line in rtt.lines if len(set(line.get_xdata())) == 1}
+    assert any(value == pytest.approx(RATE_MBPS * RTT_MS * 1e3 / 8 / 1514) for value in upright)
+    assert RTT_MS in {float(line.get_ydata()[0]) for line in rtt.lines}
+    arrows = [text.arrow_patch for place in figure.axes for text in place.texts]
+    assert 2 <= len(arrows) <= 2 * 2 * 6
+    with within_time((1.0, 3.0)):
+        _, part = plots.SAMPLE_FIGURES["phase"](plots.presented(two), warmup_s=5.0)
+    assert float(part["time_s"].to_numpy().min()) < 5, "a range that is asked for is drawn"
 
 
 def test_flows_can_be_chosen(two: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from fullpipe import Scenario, plots, run
 from fullpipe.analysis.metrics import numbers, states
 from fullpipe.cli import app
+from fullpipe.plots.style import within_time
 from fullpipe.runs import Run
 
 
@@ -69,7 +71,7 @@ def test_flows_without_a_variable_are_left_out_of_its_panel() -> None:
     _, data = plots.variables({"": mixed.tables}, ["cwnd", "w_max", "state"])
     assert set(data.filter(data["panel"] == "cwnd")["actor"]) == {"bbr1-1", "cubic-1"}
     assert set(data.filter(data["panel"] == "w_max")["actor"]) == {"cubic-1"}
-    assert set(data.filter(data["panel"] == "state")["state"]) >= {"Startup", "SlowStart"}
+    assert set(data.filter(data["panel"] == "state")["state"]) >= {"STARTUP", "SlowStart"}
 
 
 @pytest.mark.parametrize("ending", plots.FORMATS)
@@ -115,3 +117,40 @@ def test_a_run_that_is_not_in_a_panel_is_named(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert "note: w_max was not recorded in bbr1; left out of this panel" in done.output
+
+
+def test_bandwidths_are_in_the_unit_of_other_rates(traced: Run) -> None:
+    figure, data = plots.variables({"": plots.presented(traced)}, ["bw", "pacing_rate"])
+    assert [place.get_ylabel() for place in figure.axes] == [
+        "bandwidth estimate\n(Mbit/s)", "pacing rate\n(Mbit/s)",
+    ]  # fmt: skip
+    assert data.filter(panel="bw")["value"].max() == pytest.approx(10 * 1448 / 1500, rel=0.05)
+    assert [place.get_ylim()[0] for place in figure.axes] == [0, 0]
+
+
+def test_states_of_bbr1_have_bbr1s_names_and_probe_bw_is_one(traced: Run) -> None:
+    _, data = plots.variables({"": plots.presented(traced)}, ["state"])
+    spans = data["state"].to_list()
+    assert spans[:3] == ["STARTUP", "DRAIN", "PROBE_BW"]
+    assert all(one != other for one, other in pairwise(spans))
+    assert set(spans) <= {"STARTUP", "DRAIN", "PROBE_BW", "PROBE_RTT"}
+
+
+def test_states_below_a_point_are_merged_and_a_note_says_so() -> None:
+    made = run(recorded(flows=[{"cca": "bbr3"}]).with_values({"duration": "20 s"}))
+    tables = plots.presented(made)
+    figure, data = plots.variables({"": tables}, ["cwnd", "state"])
+    bands = [patch for place in figure.axes[1:] for patch in place.collections]
+    width = 72 * 0.8 * figure.get_figwidth() / 20
+    lengths = [patch.get_paths()[0].get_extents().width * width for patch in bands]
+    assert len(bands) < data.filter(panel="state").height
+    assert min(lengths[1:-1]) >= 0.99
+    assert [
+        patch.get_hatch()
+        for patch, length in zip(bands, lengths, strict=True)
+        if length < 5.9 and patch.get_hatch()
+    ] == []
+    assert "states shorter than" in figure.get_supxlabel()
+    with within_time((4.0, 5.0)):
+        near, _ = plots.variables({"": tables}, ["state"])
+    assert "states shorter than" not in near.get_supxlabel()

@@ -15,6 +15,7 @@ from fullpipe.analysis.values import MEASURED, RUN
 from fullpipe.scenario.quantities import natural
 
 if TYPE_CHECKING:
+    from fullpipe.analysis.over_time import Tables
     from fullpipe.runs import Run
 
 LEVEL = 0.95
@@ -155,3 +156,57 @@ def without_stand_ins(found: pl.DataFrame, column: str, asked: Collection[str] =
     of = {metric: {*rows.select(keys).rows()} for (metric,), rows in known.group_by("metric")}
     needless = [name for name, other in INSTEAD_OF.items() if of.get(name, set()) <= of.get(other, set())]
     return found.filter(~pl.col("metric").is_in([name for name in needless if name not in asked]))
+
+
+# Means over runs at every instant, for figures over time.
+
+
+_EDGE = 1e-6
+"""Tolerance of times, in steps between samples."""
+
+
+def over_instants(data: pl.DataFrame, means_of: Mapping[str, str]) -> pl.DataFrame:
+    """Return means over the runs of every group with Student's 95 % interval: run (the group), actor, time_s,
+    value, low, high, runs. Samples of pings are first averaged over the median time between samples, because
+    pings of different seeds have different send times."""
+    steps_s = data.select(pl.col("time_s").diff().over("run", "actor").alias("step")).drop_nulls()["step"]
+    step_s = float(steps_s.median() or 1.0)  # type: ignore[arg-type]
+    at_s = ((pl.col("time_s") / step_s - _EDGE).ceil() * step_s).round(9)
+    each = data.group_by("run", "actor", at_s.alias("time_s"), maintain_order=True).agg(
+        pl.col("value").mean()
+    )
+    grouped = each.with_columns(pl.col("run").replace_strict(means_of))
+    keys = ["run", "actor", "time_s"]
+    found = means(grouped.drop_nulls("value"), keys).select(*keys, "low", "high", runs="n", value="mean")
+    every = grouped.select(keys).unique(maintain_order=True)
+    return (
+        every.join(found, on=keys, how="left", maintain_order="left")
+        .sort("time_s", maintain_order=True)
+        .select(*keys, "value", pl.col("low").clip(0), "high", "runs")
+    )
+
+
+def in_groups(runs: Mapping[str, Tables], means_of: Mapping[str, str]) -> dict[str, Tables]:
+    """Return the tables of the first run of every group, with the events that all its runs have, and with its
+    capacities if these are equal in all its runs."""
+    groups: dict[str, list[Tables]] = {}
+    for run, tables in runs.items():
+        groups.setdefault(means_of[run], []).append(tables)
+    found: dict[str, Tables] = {}
+    for group, (first, *others) in groups.items():
+        events, capacity = first["events"], first["capacities"]
+        for other in others:
+            events = events.join(other["events"], on=["time_s", "event"], how="semi", maintain_order="left")
+        are_equal = all(capacity.equals(other["capacities"]) for other in others)
+        own = {"events": events, "capacities": capacity if are_equal else capacity.clear()}
+        found[group] = {name: own.get(name, first[name]) for name in ("flows", "links", *own)}
+    return found
+
+
+def told_of_runs(runs: Sequence[Run]) -> str:
+    """The line below a figure whose lines are single runs: their number and their common seed."""
+    if all(run.meta.engine.is_of_a_file for run in runs):
+        return "one measurement" if len(runs) == 1 else "one measurement per line"
+    seeds = {run.meta.seed for run in runs}
+    told = "one run" if len(runs) == 1 else "one run per line"
+    return f"{told}, seed {seeds.pop()}" if len(seeds) == 1 else told

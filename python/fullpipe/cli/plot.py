@@ -11,6 +11,7 @@ import polars as pl
 import typer
 
 from fullpipe import plots
+from fullpipe.analysis.over_seeds import told_of_runs
 from fullpipe.analysis.points import points_of
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_axes import read_ends
@@ -50,10 +51,10 @@ _OF_KIND: Mapping[Kind, str] = {
     Kind.AIRTIME: "--xlim",
     Kind.CHANNEL: "--xlim",
     Kind.WAITS: "--xlim --window",
-    Kind.ALL_SCALED: "--xlim",
+    Kind.ALL_SCALED: "--xlim --window",
 }
 OPTIONS: Mapping[Kind | None, tuple[str, ...]] = {
-    None: ("--quantity", "--flow", "--var", "--label", "--xlim", "--window"),
+    None: ("--quantity", "--flow", "--var", "--label", "--xlim", "--window", "--mean"),
     **{kind: tuple(_OF_KIND.get(kind, "").split()) for kind in Kind},
 }
 """Options of each kind, in addition to `ALWAYS`. The key None is for figures of runs over time."""
@@ -113,6 +114,8 @@ ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     Kind.ALL_SCALED: plots.all_scaled,
 }
 """Kinds that draw a single run, each with the function that draws it."""
+OF_WARMUP = (Kind.CHANNEL, Kind.WAITS, Kind.PHASE)
+"""Kinds of `ONE_RUN` that mark or leave out the warm-up."""
 
 
 def plot(
@@ -220,6 +223,10 @@ def plot(
         str | None,
         typer.Option(metavar="TIME", help="Window of means of goodput (default: three base RTTs)."),
     ] = None,
+    mean: Annotated[
+        bool,
+        typer.Option("--mean", help="Over time: draw means over seeds with 95 % intervals, not single runs."),
+    ] = False,
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -268,6 +275,8 @@ def plot(
     check_options(context, kind)
     if quantity and var is not None:
         raise refused("--quantity excludes --var; give all names to --var, which also takes quantities")
+    if mean and var is not None:
+        raise refused("--mean excludes --var; name quantities with --quantity")
     if name is not None and _is_file(out):
         raise refused("--name needs a folder as --out, but --out is a file; leave out --name")
     if width is not None and width not in WIDTHS:
@@ -294,8 +303,8 @@ def plot(
             words = "-".join(metric or ()).replace(" of ", "-of-").replace("/", "-")
             title = "-".join(filter(None, [runs[0].name, kind, words]))
         else:
-            runs = in_order(read_runs(runs_in(folders, content)))
-            figure, data = over_time(runs, quantity or (), var, flow or (), given)
+            runs = in_order(read_runs(runs_in(folders, content)), mean=mean)
+            figure, data = over_time(runs, quantity or (), var, flow or (), given, mean=mean)
             title = runs[0].name
         return _write(figure, data, out, title if name is None else name, as_json)
 
@@ -313,10 +322,13 @@ def _of_one(
     chosen: dict[str, Any] = {} if at_s is None else {"at_s": at_s}
     if only := labelled_flows(runs, flows):
         chosen |= _chosen_flows(kind, flows, only)
+    if kind in OF_WARMUP:
+        chosen["warmup_s"] = run.scenario.warmup_s
     try:
         found = ONE_RUN[kind](run if kind == Kind.ALL_SCALED else plots.presented(run), **chosen)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--kind") from None
+    plots.note_below(found[0], [told_of_runs(runs)])
     return *found, f"{run.name}-{kind}"
 
 

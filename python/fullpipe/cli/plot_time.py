@@ -10,6 +10,7 @@ import typer
 
 from fullpipe import plots
 from fullpipe.analysis.metrics.groups import bulk_names
+from fullpipe.analysis.over_seeds import told_of_runs
 from fullpipe.analysis.points import CONTENT, points_of, shape_of
 from fullpipe.cli.output import complain
 from fullpipe.cli.plot_points import check_labels
@@ -34,28 +35,51 @@ def over_time(
     variables: str | None,
     flows: Sequence[str],
     given: Mapping[str, str],
+    *,
+    mean: bool = False,
 ) -> tuple[Any, pl.DataFrame]:
     """The figure of quantities, or of internal variables, and the table of its values. If no flow is named
-    and there are several runs, the flows of `default_flows` are drawn.
+    and there are several runs, the flows of `default_flows` are drawn. With `mean`, means over the seeds of
+    every scenario are drawn.
 
     Raises:
         BadParameter: If a quantity or variable does not exist, or a label has no path or value.
         UnknownNameError: If no run has a named flow.
     """
     only = labelled_flows(runs, flows or default_flows(runs))
-    labelled = dict(zip(run_labels(runs, given), map(plots.presented, runs), strict=True))
+    labels = run_labels(runs, given)
+    labelled = dict(zip(labels, map(plots.presented, runs), strict=True))
+    groups = dict(zip(labels, _labels_of_means(runs, given), strict=True)) if mean else None
+    warmup_s = max(run.scenario.warmup_s for run in runs)
     try:
         if variables is not None:
             names = [part.strip() for part in variables.split(",") if part.strip()]
-            figure, data = plots.variables(labelled, names, only=only)
-            _note_missing(data, "panel", labelled)
-            return figure, data
-        warmup_s = max(run.scenario.warmup_s for run in runs)
-        figure, data = plots.overview(labelled, quantities, only=only, warmup_s=warmup_s)
+            figure, data = plots.variables(labelled, names, only=only, warmup_s=warmup_s)
+        else:
+            figure, data = plots.overview(labelled, quantities, only=only, warmup_s=warmup_s, means_of=groups)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    _note_missing(data, "quantity", labelled)
+    _note_missing(
+        data, "panel" if variables is not None else "quantity", groups.values() if groups else labels
+    )
+    plots.note_below(figure, [] if mean else [told_of_runs(runs)])
     return figure, data
+
+
+def _labels_of_means(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
+    """The label of the mean that each run is part of: runs differ only in their seed.
+
+    Raises:
+        BadParameter: If no scenario has several seeds.
+    """
+    keys = [(run.meta.digest, run.meta.engine.name) for run in runs]
+    firsts = dict(zip(reversed(keys), reversed(runs), strict=True))
+    if len(firsts) == len(runs):
+        told = "a mean needs several seeds of a scenario; run it with --seeds 10"
+        raise typer.BadParameter(told, param_hint="--mean")
+    ordered = list(dict.fromkeys(keys))
+    labels = dict(zip(ordered, run_labels([firsts[key] for key in ordered], given), strict=True))
+    return [labels[key] for key in keys]
 
 
 def default_flows(runs: Sequence[Run]) -> list[str]:
@@ -86,13 +110,13 @@ def _note_missing(data: pl.DataFrame, panel: str, runs: Iterable[str]) -> None:
             complain(f"note: {name} was not recorded in {', '.join(missing)}; left out of this panel")
 
 
-def in_order(runs: Sequence[Run]) -> list[Run]:
+def in_order(runs: Sequence[Run], *, mean: bool = False) -> list[Run]:
     """Runs sorted by their scenarios in the store, which has scenarios in the order of the sweep.
 
     Raises:
-        BadParameter: If there are too many runs for one figure.
+        BadParameter: If there are too many runs for one figure, or too many scenarios if means are drawn.
     """
-    if len(runs) > MOST_RUNS:
+    if (len({run.meta.digest for run in runs}) if mean else len(runs)) > MOST_RUNS:
         how = "name fewer, such as runs/*/native-1, or draw a metric over all runs with --metric"
         raise typer.BadParameter(f"{len(runs)} runs are too many for a figure over time; {how}")
     folders = [run.folder.resolve() if run.folder else None for run in runs]

@@ -5,8 +5,8 @@ figure and its table together."""
 
 from fullpipe.analysis.over_time import QUANTITIES, Quantity, flow_labels, presented
 from fullpipe.palette import COLOURS
-from fullpipe.plots.cells import CELL_FIGURES
 from fullpipe.plots.comparisons import engines, forest, grouped_bars, lines_with_intervals
+from fullpipe.plots.links import aggregates, airtime
 from fullpipe.plots.packets import PACKET_FIGURES, handover
 from fullpipe.plots.samples import SAMPLE_FIGURES, all_scaled, boxes, cumulative, sorted_bars
 from fullpipe.plots.series import overview, plot_run, time_series
@@ -15,11 +15,15 @@ from fullpipe.plots.style import (
     check_format,
     in_house_style,
     new_figure,
+    note_below,
     save,
     save_as,
     shared_legend,
 )
-from fullpipe.plots.variables import variables
+from fullpipe.plots.variables import channel, variables, waits
+
+CELL_FIGURES = {"airtime": airtime, "aggregates": aggregates, "channel": channel, "waits": waits}
+"""Figures of one run with a cell by the names of `fullpipe plot --kind`; see `PACKET_FIGURES`."""
 
 __all__ = [
     "CELL_FIGURES",
@@ -41,6 +45,7 @@ __all__ = [
     "in_house_style",
     "lines_with_intervals",
     "new_figure",
+    "note_below",
     "overview",
     "plot_run",
     "presented",

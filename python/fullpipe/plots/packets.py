@@ -20,6 +20,7 @@ from fullpipe.analysis.packets import (
     segments,
 )
 from fullpipe.palette import COLOURS
+from fullpipe.plots.links import mark_events
 from fullpipe.plots.series import algorithms, flow_looks, with_algorithm
 from fullpipe.plots.style import (
     MANY_MARKS,
@@ -246,6 +247,7 @@ _PAUSES_BEFORE, _PAUSES_AFTER = 2, 8
 def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.DataFrame]:
     """One-way delay by send time, and bytes that were sent but not yet received, for all flows. The time
     range is around the longest pause of the flow with the most packets, or around its pause at `at_s`.
+    Events, such as a hand-over, are marked.
 
     Returns:
         The figure, and its table: quantity, flow, time_s, value (ms; kB).
@@ -277,7 +279,7 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
         inside_s, size_kb = times_s[inside], under_way[inside] / 1e3
         waiting.plot(inside_s, size_kb, drawstyle="steps-post", **look.line)
         frames.append(_rows("on_the_way_kb", name, pl.Series(inside_s), pl.Series(size_kb)))
-    took.set(ylabel="one-way delay (ms)", ylim=(0, None))
+    took.set(ylabel="one-way delay (ms)\nby send time", ylim=(0, None))
     waiting.set(ylabel="in transit (kB)", xlabel="time (s)", ylim=(0, None))
     for place in (took, waiting):
         place.set_xlim(*window)
@@ -287,6 +289,7 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
     told = "longest pause" if at_s is None else "pause"
     told += f" of {busiest(found)}" if len(entries) > 1 else ""
     shared_legend(figure, {**entries, told: pause})
+    mark_events((took, waiting), {"": tables})
     return figure, pl.concat(frames)
 
 

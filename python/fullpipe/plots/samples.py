@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, isinf
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,13 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fullpipe.analysis.metrics.samples import spacing_s
-from fullpipe.analysis.over_time import Tables, samples
+from fullpipe.analysis.over_time import Tables, goodput_window_s, samples, smoothed
 from fullpipe.analysis.statistics import Summary, summarise
 from fullpipe.palette import COLOURS, look_of, looks
 from fullpipe.plots.series import algorithms, flow_looks, with_algorithm
 from fullpipe.plots.style import (
     MANY_POINTS,
-    SMALL,
+    REFERENCE,
+    after_warmup,
     asked_window_s,
     figure_of,
     in_house_style,
@@ -26,6 +28,7 @@ from fullpipe.plots.style import (
     legend_columns,
     legend_entries,
     new_figure,
+    note_below,
     shared_legend,
     time_ends,
     within,
@@ -40,13 +43,25 @@ OVER = ("delivery", "rtt")
 """Quantities that are drawn over the bytes in flight; each has a panel."""
 _ENTRY = ["run", "actor", "time_s"]
 _COLUMNS = ("time_s", "in_flight", "value")
+_FAR_ABOVE = 3.0
+"""A capacity above this multiple of the axis is not drawn, because it would flatten the trajectories."""
+
+
+_ARROWS, _ARROW_POINTS = 6, 12.0
+"""Largest number of arrows of a trajectory, and least length of a segment with an arrow, in points."""
+_BDP: Any = {**REFERENCE, "linestyle": (0, (1, 1.5))}
+_LEAST: Any = {**REFERENCE, "linestyle": (0, (6, 2, 1, 2))}
+"""Looks of the BDP and the base RTT, which differ from that of the capacity."""
 
 
 @in_house_style
-def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl.DataFrame]:
-    """Trajectories of the delivery rate and the smoothed RTT of flows over the bytes in flight. A ring marks
-    the first sample, and a dot the last one. The rate grows until the path is full; from then on the queue
-    and the RTT grow.
+def phase(
+    tables: Tables, only: Sequence[str] | None = None, warmup_s: float = 0.0
+) -> tuple[Figure, pl.DataFrame]:
+    """Trajectories of the delivery rate and the smoothed RTT of flows over the bytes in flight after the
+    warm-up. Arrows point forward in time, a ring marks the first sample, and a dot the last one. The rate
+    grows until the path is full, at its BDP in flight; from then on the queue and the RTT grow. Grey lines
+    mark the BDP, the capacity and the base RTT of the path, if they are constant.
 
     `only` keeps the flows of these names.
 
@@ -58,21 +73,25 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     """
     figure, axes = new_figure(1, len(OVER), row_height=2.6)
     in_flight, below = samples({"": tables}, "inflight", only)
-    frames: list[pl.DataFrame] = []
-    of, styles = (
-        algorithms({"": tables}),
-        flow_looks(tables, in_flight["actor"].unique(maintain_order=True).to_list()),
-    )
+    frames, notes = [], dict[str, None]()
+    flows = in_flight["actor"].unique(maintain_order=True).to_list()
+    of, styles = algorithms({"": tables}), flow_looks(tables, flows)
     for place, quantity in zip(axes, OVER, strict=True):
         values, beside = samples({"": tables}, quantity, only)
         both = in_flight.rename({"value": "in_flight"}).join(values, on=_ENTRY, maintain_order="left")
-        both = within(both.drop_nulls(["in_flight", "value"]))
+        both, note = after_warmup(both.drop_nulls(["in_flight", "value"]), warmup_s)
+        notes[note] = None
         for (flow,), rows in both.group_by("actor", maintain_order=True):
             x, y = rows["in_flight"].to_numpy(), rows["value"].to_numpy()
-            dense = rows.height > MANY_POINTS
             look = styles[str(flow)]
             place.plot(
-                x, y, linewidth=0.6, label=with_algorithm(str(flow), of), rasterized=dense, **look.line
+                x,
+                y,
+                linewidth=0.5,
+                alpha=0.6,
+                label=with_algorithm(str(flow), of),
+                rasterized=rows.height > MANY_POINTS,
+                **look.line,
             )
             for ends, style in ((slice(1), "none"), (slice(-1, None), "full")):
                 place.plot(
@@ -83,10 +102,57 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
         frames.append(drawn)
     if not any(frame.height for frame in frames):
         raise ValueError('there are no samples of data in flight; run with record.interval = "10 ms"')
+    entries = legend_entries(axes[0])
     ring = Line2D([], [], marker="o", fillstyle="none", markersize=4, linestyle="none", color="0.3")
     dot = Line2D([], [], marker="o", markersize=4, linestyle="none", color="0.3")
-    shared_legend(figure, {**legend_entries(axes[0]), "first sample": ring, "last sample": dot})
+    entries |= {"first sample": ring, "last sample": dot, **_references(axes, tables, flows, below)}
+    for place, frame in zip(axes, frames, strict=True):
+        for (flow,), rows in frame.group_by("flow", maintain_order=True):
+            _arrows(place, rows["in_flight"].to_numpy(), rows["value"].to_numpy(), styles[str(flow)].color)
+    shared_legend(figure, entries)
+    note_below(figure, list(notes))
     return figure, pl.concat(frames)
+
+
+def _references(axes: Sequence[Axes], tables: Tables, flows: Sequence[str], below: str) -> dict[str, Any]:
+    """Draw the BDP, the capacity and the base RTT of the paths of flows, and return their legend entries."""
+    paths = tables.get("paths")
+    entries: dict[str, Any] = {}
+    if paths is None or "packets" not in below:
+        return entries
+    rate, rtt = axes
+    own = paths.filter(pl.col("flow").is_in(flows))
+    for size in own["bdp_packets"].drop_nulls().unique():
+        for place in axes:
+            entries["BDP"] = place.axvline(size, **_BDP)
+    for bps in own["capacity_bps"].drop_nulls().unique():
+        if bps * _MBPS <= _FAR_ABOVE * rate.get_ylim()[1]:
+            entries["capacity"] = rate.axhline(bps * _MBPS, **REFERENCE)
+            rate.set_ylim(top=max(rate.get_ylim()[1], 1.05 * bps * _MBPS))
+    for base_s in own["base_rtt_s"].drop_nulls().unique():
+        entries["base RTT"] = rtt.axhline(base_s * _MS, **_LEAST)
+    return entries
+
+
+def _arrows(place: Axes, x: np.ndarray, y: np.ndarray, colour: str) -> None:
+    """Draw arrow heads in the middle of long segments of a trajectory, evenly spread over the time."""
+    shown = place.transData.transform(np.stack([x, y], axis=1)) * 72 / figure_of(place).dpi
+    steps = np.diff(shown, axis=0)
+    longs = np.flatnonzero(np.hypot(*steps.T) >= _ARROW_POINTS)
+    chosen = (
+        longs[np.unique(np.linspace(0, len(longs) - 1, _ARROWS).round().astype(int))] if len(longs) else longs
+    )
+    for n in chosen:
+        middle = (x[n] + x[n + 1]) / 2, (y[n] + y[n + 1]) / 2
+        look = {
+            "arrowstyle": "-|>",
+            "color": colour,
+            "linewidth": 0.5,
+            "mutation_scale": 7,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
+        place.annotate("", middle, (x[n], y[n]), arrowprops=look)
 
 
 # The goodput of one flow over the goodput of another flow, as in D. Chiu and R. Jain, "Analysis of the
@@ -263,8 +329,6 @@ _SCALED = (5, 95)
 _CUT = "axes end at the 5th and the 95th percentile of the drawn values"
 _ROOM = 0.1
 """Room beyond each percentile of `_SCALED`, as a share of the distance between both percentiles."""
-_SMOOTHED = 10
-"""Samples over which sums and means are averaged, as in Flent's plots."""
 _LEGEND_SHARE = 0.85
 """Width of the axes, as a share of the width of the figure."""
 _MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
@@ -275,8 +339,9 @@ Curves = Mapping[str, pl.DataFrame]
 @in_house_style
 def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
     """Four panels over time: the goodput of every download, the goodput of every upload, the sums of both,
-    and the RTT of every ping and probe. Means and sums are smoothed over ten samples. Empty panels are left
-    out. Axes end at the 5th and the 95th percentile of the drawn values, plus a tenth of their distance.
+    and the RTT of every ping and probe. All goodputs are moving means over the window of `goodput`, which a
+    note names, so that the sum of one flow equals the flow. Empty panels are left out. Axes end at the 5th
+    and the 95th percentile of the drawn values, plus a tenth of their distance.
 
     Source: the plot `all_scaled` of Flent's test `rrul`, with its plot `totals`.
 
@@ -286,9 +351,10 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
     Raises:
         ValueError: If the run has neither samples of goodput nor pings.
     """
+    window_s, step_s = goodput_window_s({"": run.tables}, asked_window_s()), spacing_s(run.series) or 0.2
     panels = {
         name: ({label: within(data) for label, data in curves.items()}, unit)
-        for name, curves, unit in _panels(run)
+        for name, curves, unit in _panels(run, window_s, step_s)
         if curves
     }
     if not panels:
@@ -309,18 +375,21 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
         place.label_outer()
     places[-1].set_xlabel("time (s)")
     figure.align_ylabels(places)
-    figure.supxlabel(_CUT, fontsize=SMALL, color="0.4")
+    has_goodput, has_mean = "RTT" not in next(iter(panels)), "mean" in panels.get("RTT", ({}, ""))[0]
+    notes = [f"goodput: means over {window_s or step_s:.2g} s"] if has_goodput else []
+    notes += [f"mean RTT: over all pings of {step_s:.2g} s"] if has_mean else []
+    note_below(figure, [*notes, _CUT])
     return figure, pl.concat(parts)
 
 
-def _panels(run: Run) -> list[tuple[str, Curves, str]]:
-    ways = _rates(run)
-    sums = {
-        f"{way}, sum": _smooth(_together(list(of.values()), mean=False)) for way, of in ways.items() if of
+def _panels(run: Run, window_s: float, step_s: float) -> list[tuple[str, Curves, str]]:
+    ways = {
+        way: {name: smoothed(curve, window_s) for name, curve in of.items()}
+        for way, of in _rates(run).items()
     }
+    sums = {f"{way}, sum": _together(list(of.values()), mean=False) for way, of in ways.items() if of}
     pings = _pings(run)
-    step_s = spacing_s(run.series) or 0.2
-    mean = {"mean": _smooth(_binned(list(pings.values()), step_s))} if len(pings) > 1 else {}
+    mean = {"mean": _binned(list(pings.values()), step_s)} if len(pings) > 1 else {}
     return [
         *((way, of | _mean_of(of), "Mbit/s") for way, of in ways.items()),
         ("totals", sums if sum(map(len, ways.values())) > 1 else {}, "Mbit/s"),
@@ -353,7 +422,7 @@ def _pings(run: Run) -> dict[str, pl.DataFrame]:
 
 
 def _mean_of(curves: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    return {"mean": _smooth(_together(list(curves.values()), mean=True))} if len(curves) > 1 else {}
+    return {"mean": _together(list(curves.values()), mean=True)} if len(curves) > 1 else {}
 
 
 def _together(curves: list[pl.DataFrame], *, mean: bool) -> pl.DataFrame:
@@ -365,10 +434,6 @@ def _binned(curves: list[pl.DataFrame], step_s: float) -> pl.DataFrame:
     """The mean of the curves in every step; steps are needed because pings have different send times."""
     at = ((pl.col("time_s") / step_s).floor() + 0.5) * step_s
     return pl.concat(curves).group_by(at).agg(pl.col("value").mean()).sort("time_s")
-
-
-def _smooth(curve: pl.DataFrame) -> pl.DataFrame:
-    return curve.with_columns(pl.col("value").rolling_mean(_SMOOTHED, center=True, min_samples=1))
 
 
 def _draw(place: Axes, curves: Curves, label: str, of: Mapping[str, str]) -> None:

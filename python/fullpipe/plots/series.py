@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from textwrap import fill, wrap
 from typing import Any
@@ -12,16 +12,22 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fullpipe.analysis.over_time import QUANTITIES, Quantity, Tables, flow_labels, presented, samples
+from fullpipe.analysis.over_seeds import in_groups, over_instants, told_of_runs
+from fullpipe.analysis.over_time import (
+    QUANTITIES,
+    Quantity,
+    Tables,
+    flow_labels,
+    goodput_window_s,
+    presented,
+    samples,
+)
 from fullpipe.palette import Look, looks
 from fullpipe.plots.charts import column_of, label_once
+from fullpipe.plots.links import draw_capacities, mark_events, note_bursts
 from fullpipe.plots.style import (
-    HALO,
     LEGEND_UP_TO,
-    REFERENCE,
-    SMALL,
     asked_window_s,
-    figure_of,
     in_house_style,
     inches_across,
     is_narrow,
@@ -105,6 +111,8 @@ def restyle(
 # Quantities over time, for one run or for several runs in the same axes.
 
 
+_DOT = "."
+"""Marker of a sample without neighbours."""
 _LONGER = 1.5
 """Smallest length of a gap, in multiples of the median time between samples."""
 _ABOVE_THE_AXIS = 2.6
@@ -128,6 +136,12 @@ def _alone(values: np.ndarray) -> list[int]:
     """Indices of samples with a missing sample before and after: a line does not show such samples."""
     known = np.isfinite(np.concatenate([[np.nan], values, [np.nan]]))
     return [int(place) for place in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:])]
+
+
+def dots_of(places: Iterable[Axes]) -> list[str]:
+    """The line below a figure that explains dots; empty if there are none."""
+    are_there = any(line.get_marker() == _DOT for place in places for line in place.lines)
+    return ["dots: single samples between missing samples"] if are_there else []
 
 
 @in_house_style
@@ -175,7 +189,7 @@ def _draw_lines(axes: Axes, data: pl.DataFrame, label: str) -> list[Any]:
         times_s, values = _parted(frame["time_s"].to_numpy(), frame["value"].to_numpy().astype(float))
         (line,) = axes.plot(times_s, values, label=name, zorder=_ABOVE_THE_AXIS)
         if alone := _alone(values):
-            line.set(marker=".", markersize=3, markevery=alone)
+            line.set(marker=_DOT, markersize=3, markevery=alone)
         lines.append(line)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(label)
@@ -185,69 +199,15 @@ def _draw_lines(axes: Axes, data: pl.DataFrame, label: str) -> list[Any]:
     return lines
 
 
-# Marks of events: a line through all panels, and words above the first panel.
-
-
-_PER_LETTER = 0.6
-"""Width of a letter, as a share of the font size."""
-_WARMUP = "warm-up"
-
-
-def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: float = 0.0) -> bool:
-    """Mark the events of runs within the panels, and shade the warm-up. Labels that would overlap an earlier
-    label are left out. Returns whether there is a mark."""
-    found: dict[float, dict[str, None]] = {}
-    for tables in runs.values():
-        events = tables.get("events")
-        for time_s, event in events.iter_rows() if events is not None else ():
-            found.setdefault(time_s, {})[event] = None
-    begin, end = axes[0].get_xlim()
-    grid = axes[0].get_gridspec()
-    width = 72 * figure_of(axes[0]).get_figwidth() / (grid.ncols if grid else 1)
-    taken = 0.0
-    if warmup_s > begin:
-        taken = _shade(axes, warmup_s)
-    for time_s, words in sorted(found.items()):
-        if not begin <= time_s <= end:
-            continue
-        for place in axes:
-            place.vlines(time_s, 0, 1, "0.3", ":", linewidth=0.8, transform=place.get_xaxis_transform())
-        text, at = ", ".join(words), width * (time_s - begin) / (end - begin)
-        half = _PER_LETTER * SMALL * len(text) / 2
-        if at - half >= taken:
-            axes[0].annotate(
-                text, (time_s, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
-                ha="center", va="bottom", fontsize=SMALL, color="0.3", annotation_clip=False,
-            )  # fmt: skip
-            taken = at + half
-    return bool(warmup_s or found)
-
-
-def _shade(axes: Sequence[Axes], warmup_s: float) -> float:
-    """Shade the warm-up in all panels, and return the width of its label above the first panel, in points."""
-    for place in axes:
-        place.axvspan(0, warmup_s, color="0.5", alpha=0.1, linewidth=0)
-    axes[0].annotate(
-        _WARMUP, (0, 1), (0, 2), xycoords="axes fraction", textcoords="offset points",
-        ha="left", va="bottom", fontsize=SMALL, color="0.3",
-    )  # fmt: skip
-    return _PER_LETTER * SMALL * len(_WARMUP)
-
-
 # The overview of a run: goodput, RTT and the queue over time.
 
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
-_HALF = 0.5
-_OVER = 1.02
-"""Ratio of goodput to capacity above which a note explains the excess."""
-_BURSTS = (
-    "goodput exceeds the capacity when a retransmission fills a hole: all later data are delivered at once"
-)
-_Steps = tuple[tuple[float, float], ...]
-_FAR_ABOVE = 3.0
-"""A capacity above this multiple of the largest drawn value is not drawn, because it would flatten the
-curves."""
+_Panels = Mapping[str, tuple[pl.DataFrame, str]]
+"""The samples and the label of the axis of each quantity."""
+_OF_QUEUES = ("queue", "sojourn")
+_SHORT = 0.1
+"""Share of the longest queue below which a queue is not drawn."""
 
 
 @in_house_style
@@ -257,6 +217,7 @@ def overview(
     *,
     only: Sequence[str] | None = None,
     warmup_s: float = 0.0,
+    means_of: Mapping[str, str] | None = None,
 ) -> tuple[Figure, pl.DataFrame]:
     """Draw a row of axes per quantity with all runs, and return the figure and the table of the drawn values.
 
@@ -265,21 +226,52 @@ def overview(
     One legend serves all rows: a flow or a link has the same look in each row. If a panel of several runs
     would have more than four lines, each run has its own panels, side by side. If there is no room for these
     panels, and too many lines to tell apart, all lines of a run have one look, and the legend names the runs.
-    Links without any queueing are left out, and `only` keeps the flows of these names. The warm-up is shaded,
-    and events, such as a reroute, are marked. Panels of rates also show the capacities of busy links in grey;
-    a path with load in both directions has one named capacity for each direction.
+    Links without any queueing are left out, and so are queues that stay far below the longest queue. `only`
+    keeps the flows of these names. The warm-up is shaded, and events, such as a reroute, are marked. Panels
+    of rates also show the capacities of busy links in grey, as lines or, if they are recorded, as areas.
+
+    `means_of` maps the label of a run to the label of its group. Every group is then drawn as the mean over
+    its runs at every instant, with a band for Student's 95 % interval.
     """
+    is_default = not quantities
     quantities = quantities or _sampled(runs)
+    notes = list[str]()
+    shown = runs if means_of is None else in_groups(runs, means_of)
     panels = {
-        quantity: _shown_samples(runs, quantity, _shown_actors(runs, quantity, only))
+        quantity: _shown_samples(
+            runs, quantity, _shown_actors(shown, quantity, only, notes, is_default=is_default)
+        )
         for quantity in quantities
     }
-    if (across := _runs_across(runs, panels)) > 1:
-        return _run_by_run(runs, panels, across, warmup_s)
-    figure, axes = new_figure(len(quantities), row_height=1.6)
-    frames = []
+    window_s = goodput_window_s(runs, asked_window_s())
+    if means_of is not None:
+        panels = {name: (over_instants(data, means_of), label) for name, (data, label) in panels.items()}
+        notes.append(_told_of_means(means_of))
+    runs = shown
+    across, blocks = _runs_across(runs, panels)
+    if across > 1 or blocks > 1:
+        if across == 1 and is_default:
+            fitting = max(1, int(_ROOM / _LEAST_ROW / blocks))
+            left = [*panels][fitting:]
+            panels = dict(list(panels.items())[:fitting])
+            notes += [f"not drawn for lack of room: {', '.join(left)}"] if left else []
+        figure, frames = _run_by_run(runs, panels, across, warmup_s, window_s)
+    else:
+        figure, frames = _in_shared_panels(runs, panels, warmup_s, window_s)
+    data = pl.concat(frames)
+    note_bursts(figure, data.filter(quantity="goodput"), runs, window_s)
+    note_below(figure, [*notes, *dots_of(figure.axes)])
+    return figure, data
+
+
+def _in_shared_panels(
+    runs: Mapping[str, Tables], panels: _Panels, warmup_s: float, window_s: float
+) -> tuple[Figure, list[pl.DataFrame]]:
+    """Draw all runs in the panels of their quantities."""
+    figure, axes = new_figure(len(panels), row_height=1.6)
+    frames, lines = [], list[list[Any]]()
     for place, (quantity, (data, label)) in zip(axes, panels.items(), strict=True):
-        _draw_lines(place, data, label)
+        lines.append(_draw_lines(place, data, label))
         frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
     end = last_sample_s(frames)
     for place in axes:
@@ -291,30 +283,55 @@ def overview(
     if len(entries) > LEGEND_UP_TO and len(runs) > 1:
         owners = {name: run for (run, _), name in _names_of(frames).items()}
         entries = restyle(axes, group=owners.__getitem__)
-    if any(len(place.lines) > 1 for place in axes):
-        shared_legend(figure, {with_algorithm(name, of): line for name, line in entries.items()})
-    for place, quantity in zip(axes, panels, strict=True):
-        if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
-            _draw_capacity(place, runs)
+    named = {with_algorithm(name, of): line for name, line in entries.items()}
+    grey = dict[str, Any]()
+    for place, quantity, frame, own in zip(axes, panels, frames, lines, strict=True):
+        _draw_bands(place, frame, own)
+        grey |= _capacities_beside(place, quantity, runs, window_s)
+    if grey or any(len(own) > 1 for own in lines):
+        shared_legend(figure, named | grey)
     mark_events(axes, runs, warmup_s)
     figure.align_ylabels(axes)
-    _note_bursts(figure, frames, runs)
-    return figure, pl.concat(frames)
+    return figure, frames
 
 
-def _note_bursts(figure: Figure, frames: Sequence[pl.DataFrame], runs: Mapping[str, Tables]) -> None:
-    """Write a line below the figure if the goodput of a flow exceeds all capacities."""
-    steps = [step for tables in runs.values() for step in _capacities(tables).values()]
-    most = max((rate for step in steps for _, rate in step), default=math.inf)
-    goodput = [frame["value"].max() for frame in frames if frame["quantity"][0] == "goodput"]
-    if any(isinstance(value, float) and value > _OVER * most for value in goodput):
-        note_below(figure, [_BURSTS])
+def _capacities_beside(
+    place: Axes, quantity: str, runs: Mapping[str, Tables], window_s: float
+) -> dict[str, Any]:
+    """Draw capacities in a panel of rates, and return their legend entries."""
+    if not QUANTITIES[quantity].label.endswith("(Mbit/s)"):
+        return {}
+    return draw_capacities(place, runs, window_s if quantity == "goodput" else 0.0)
 
 
-def _shown_actors(runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None) -> list[str] | None:
-    """The flows or links of a quantity to draw; None for all."""
-    of_links = quantity in QUANTITIES and QUANTITIES[quantity].table == "links"
-    return _busy_links(runs) if of_links else None if only is None else list(only)
+def _shown_actors(
+    runs: Mapping[str, Tables],
+    quantity: str,
+    only: Sequence[str] | None,
+    notes: list[str],
+    *,
+    is_default: bool,
+) -> list[str] | None:
+    """The flows or links of a quantity to draw; None for all. Queues below a tenth of the longest queue are
+    left out. By default, many runs have only the longest queue. A line in `notes` says what is left out."""
+    what = QUANTITIES.get(quantity)
+    if what is None or what.table != "links":
+        return None if only is None else list(only)
+    busy = _busy_links(runs)
+    if busy is None or quantity not in _OF_QUEUES:
+        return busy
+    tables = [tables["links"] for tables in runs.values() if "links" in tables]
+    most = pl.concat([table.select("link", value=pl.col(what.column) * what.scale) for table in tables])
+    highest = dict(most.group_by("link").agg(pl.col("value").max()).drop_nulls().iter_rows())
+    longest = max((highest.get(link, 0) for link in busy), default=0)
+    short = [link for link in busy if highest.get(link, 0) < _SHORT * longest]
+    unit = what.label.partition("(")[2].rstrip(")")
+    notes += [f"not drawn: {quantity} of {link}, at most {highest.get(link, 0):.3g} {unit}" for link in short]
+    left = [link for link in busy if link not in short]
+    if is_default and len(runs) > 1 and len(left) > 1 and len(left) * len(runs) > _LINES_UP_TO:
+        left = [max(left, key=lambda link: highest.get(link, 0))]
+        notes.append(f"{quantity}: only of {left[0]}, the longest queue")
+    return left
 
 
 def last_sample_s(frames: Sequence[pl.DataFrame]) -> float:
@@ -343,6 +360,28 @@ def _flow_of_links(frames: Sequence[pl.DataFrame]) -> dict[str, str]:
     return {link: flow for (flow,), (link,) in of_run.values()}
 
 
+# Means over runs, such as those of several seeds, at every instant.
+
+
+_BAND: Any = {"alpha": 0.2, "linewidth": 0.4}
+
+
+def _told_of_means(means_of: Mapping[str, str]) -> str:
+    """The line below a figure of means."""
+    counts = Counter(means_of.values()).values()
+    told = " to ".join(str(count) for count in dict.fromkeys([min(counts), max(counts)]))
+    return f"lines: means over {told} runs; bands: 95 % confidence intervals of the means"
+
+
+def _draw_bands(axes: Axes, data: pl.DataFrame, lines: Sequence[Any]) -> None:
+    """Draw the intervals of means, if `data` has intervals, in the colours of their lines."""
+    parts = data.partition_by("run", "actor", maintain_order=True) if "low" in data.columns else []
+    for part, line in zip(parts, lines, strict=False):
+        times_s, low, high = (part[end].to_numpy() for end in ("time_s", "low", "high"))
+        axes.fill_between(times_s, low, high, color=line.get_color(), **_BAND)
+        axes.set_ylim(top=max(axes.get_ylim()[1], 1.05 * float(np.nanmax(high, initial=0))))
+
+
 # Runs side by side, each with its own panels.
 
 
@@ -359,23 +398,21 @@ _PAD = 14
 """Distance in points of the name of a run from its panels, if there are labels of events between them."""
 
 
-_Panels = Mapping[str, tuple[pl.DataFrame, str]]
-"""The samples and the label of the axis of each quantity."""
-
-
-def _runs_across(runs: Mapping[str, Tables], panels: _Panels) -> int:
-    """The number of runs side by side; 1 if all runs are drawn in the same panels."""
+def _runs_across(runs: Mapping[str, Tables], panels: _Panels) -> tuple[int, int]:
+    """The number of runs side by side, and of blocks of these; 1 and 1 if all runs are drawn in the same
+    panels. In a narrow figure, three runs or more are drawn one below the other."""
     if len(runs) == 1:
-        return 1
+        return 1, 1
     lines = max(data.select("run", "actor").n_unique() for data, _ in panels.values())
-    blocks = -(-len(runs) // (_MOST_ACROSS_NARROW if is_narrow() else _MOST_ACROSS))
-    fits = _LEAST_ROW * blocks * len(panels) <= _ROOM
-    return -(-len(runs) // blocks) if lines > _LINES_UP_TO and fits else 1
+    most = _MOST_ACROSS if not is_narrow() else len(runs) if len(runs) <= _MOST_ACROSS_NARROW else 1
+    blocks = -(-len(runs) // most)
+    fits = _LEAST_ROW * blocks * (1 if most == 1 else len(panels)) <= _ROOM
+    return (-(-len(runs) // blocks), blocks) if lines > _LINES_UP_TO and fits else (1, 1)
 
 
 def _run_by_run(
-    runs: Mapping[str, Tables], panels: _Panels, across: int, warmup_s: float
-) -> tuple[Figure, pl.DataFrame]:
+    runs: Mapping[str, Tables], panels: _Panels, across: int, warmup_s: float, window_s: float
+) -> tuple[Figure, list[pl.DataFrame]]:
     """Draw the panels of every run in a column. All panels of a quantity have the same axes. The panel of a
     run without samples of a quantity is empty."""
     blocks = -(-len(runs) // across)
@@ -383,7 +420,7 @@ def _run_by_run(
     height = min(_ROW, _ROOM / rows)
     figure, places = new_figure(rows, across, row_height=height, stacks=False)
     columns: dict[str, list[Axes]] = {}
-    frames, of = [], dict[str, str]()
+    frames, of, bands = [], dict[str, str](), list[tuple[Axes, pl.DataFrame, list[Any]]]()
     for number, (run, tables) in enumerate(runs.items()):
         first = number // across * len(panels) * across + number % across
         columns[run] = places[first : first + len(panels) * across : across]
@@ -391,7 +428,9 @@ def _run_by_run(
         for place, (quantity, (every, label)) in zip(columns[run], panels.items(), strict=True):
             data = every.filter(run=run)
             frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
-            for line in _draw_lines(place, data, label):
+            lines = _draw_lines(place, data, label)
+            bands.append((place, data, lines))
+            for line in lines:
                 name = str(line.get_label())
                 line.set_label(with_algorithm(name, own))
                 of |= {with_algorithm(name, own): own[name]} if name in own else {}
@@ -400,28 +439,29 @@ def _run_by_run(
         place.set_axis_off()
     frames = [frame for frame in frames if not frame.is_empty()]
     end, entries = last_sample_s(frames), restyle(used, of)
+    for band in bands:
+        _draw_bands(*band)
     for row in zip(*columns.values(), strict=True):
         top = max(place.get_ylim()[1] for place in row if place.lines)
         for place in row:
             place.set_xlim(*time_ends(end))
             place.set_ylim(top=top)
             place.tick_params(axis="y", labelleft=not column_of(place))
-    shared_legend(figure, entries)
     for run, column in columns.items():
         for place, quantity in zip(column, panels, strict=True):
-            if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
-                _draw_capacity(place, {run: runs[run]})
+            entries |= _capacities_beside(place, quantity, {run: runs[run]}, window_s)
+    shared_legend(figure, entries)
+    for run, column in columns.items():
         has_marks = mark_events(column, {run: runs[run]}, warmup_s)
         letters = int(_TITLE_LETTERS * figure.get_figwidth() / across)
         column[0].set_title(fill(run, letters), pad=_PAD if has_marks else None)
     for column in columns.values():
         for place, (_, label) in zip(column, panels.values(), strict=True):
-            lines = [part for line in label.split("\n") for part in wrap(line, int(_LETTERS * height))]
-            place.set_ylabel("" if column_of(place) else "\n".join(lines))
+            rows_of_label = [row for part in label.split("\n") for row in wrap(part, int(_LETTERS * height))]
+            place.set_ylabel("" if column_of(place) else "\n".join(rows_of_label))
     label_once(used)
     figure.align_ylabels(used)
-    _note_bursts(figure, frames, runs)
-    return figure, pl.concat(frames)
+    return figure, frames
 
 
 def _sampled(runs: Mapping[str, Tables]) -> tuple[str, ...]:
@@ -437,47 +477,14 @@ def _has_values(tables: Tables, quantity: Quantity) -> bool:
     return table is not None and not table[quantity.column].is_null().all()
 
 
-def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
-    """Draw each capacity of a busy link once; skip capacities far above the drawn values."""
-    (begin, end), top = axes.get_xlim(), axes.get_ylim()[1]
-    links = [(run, link, step) for run, tables in runs.items() for link, step in _capacities(tables).items()]
-    are_several, is_of_all = (len({each[n] for each in links}) > 1 for n in (1, 2))
-    names: dict[_Steps, dict[str, None]] = {}
-    for run, link, step in links:
-        whose = [link] if are_several else [run] if len(runs) > 1 and is_of_all else []
-        names.setdefault(step, {})[" of ".join(["capacity", *whose])] = None
-    for step in sorted(names):
-        if max(rate for _, rate in step) <= _FAR_ABOVE * top:
-            times, rates = [time for time, _ in step] + [end], [rate for _, rate in step] + [step[-1][1]]
-            axes.step(times, rates, where="post", **REFERENCE)
-            look: Any = {"fontsize": SMALL, "color": "0.35", "ha": "right", "va": "bottom", "bbox": HALO}
-            axes.annotate(", ".join(names[step]), (end, rates[-1]), **look)
-            top = max(top, 1.08 * max(rates))
-    axes.set_xlim(begin, end)
-    axes.set_ylim(top=top)
-
-
-def _capacities(tables: Tables) -> dict[str, _Steps]:
-    """Rates of busy links over time, in Mbit/s and s: the link with the highest utilisation, and links with
-    at least half of this utilisation."""
-    links, conditions = tables.get("links"), tables.get("conditions")
-    if links is None or conditions is None or links.is_empty():
-        return {}
-    means = links.group_by("link", maintain_order=True).agg(pl.col("utilisation").mean())
-    busy = means.filter(pl.col("utilisation") >= _HALF * pl.col("utilisation").max())["link"].to_list()
-    known = conditions.drop_nulls("rate_bps").filter(pl.col("link").is_in(busy))
-    return {
-        str(part["link"][0]): tuple(zip(part["time_s"], part["rate_bps"] * 1e-6, strict=True))
-        for part in known.partition_by("link", maintain_order=True)
-    }
-
-
 def plot_run(run: Run, *quantities: str, only: Sequence[str] | None = None) -> Figure:
     """The overview of one run; `Run.plot` documents the arguments."""
     labels = flow_labels(run)
     wanted = None if only is None else [labels.get(name, name) for name in only]
     warmup_s = run.scenario.warmup_s
-    return overview({run.name: presented(run)}, quantities, only=wanted, warmup_s=warmup_s)[0]
+    figure, _ = overview({run.name: presented(run)}, quantities, only=wanted, warmup_s=warmup_s)
+    note_below(figure, [told_of_runs([run])])
+    return figure
 
 
 def _busy_links(runs: Mapping[str, Tables]) -> list[str] | None:

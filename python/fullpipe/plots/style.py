@@ -190,6 +190,14 @@ def within(rows: pl.DataFrame, time_s: str = "time_s") -> pl.DataFrame:
     return found
 
 
+def after_warmup(rows: pl.DataFrame, warmup_s: float, time_s: str = "time_s") -> tuple[pl.DataFrame, str]:
+    """The rows in the time range that `within_time` sets; else the rows after the warm-up, with a line for
+    `note_below`."""
+    if _times.get()[0] is not None or not warmup_s:
+        return within(rows, time_s), ""
+    return rows.filter(pl.col(time_s) >= warmup_s), f"without the warm-up of {warmup_s:g} s"
+
+
 def is_narrow(width: str = "page") -> bool:
     """Whether a figure of this width, or of the width set by `as_wide_as`, stacks its axes."""
     return WIDTHS[_asked.get() or width] < _NARROW
@@ -253,7 +261,7 @@ def legend_entries(place: Axes) -> dict[str, Any]:
 
 
 @in_house_style
-def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -> None:
+def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "", *, least: int = 2) -> None:
     """Draw one legend above all axes. Only the first `LEGEND_UP_TO` entries are shown.
 
     The figure grows by the height of the legend, so that the axes keep their height.
@@ -262,8 +270,9 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -
         figure: The figure with all of its axes.
         entries: Artists by label.
         title: Title of the legend, such as the variable whose values are the labels.
+        least: Least number of entries; a legend of fewer is not drawn.
     """
-    if len(entries) < 2:
+    if len(entries) < least:
         return
     if len(entries) > LEGEND_UP_TO:
         more = {f"and {len(entries) - LEGEND_UP_TO} more": Line2D([], [], linestyle="none")}
@@ -279,12 +288,14 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -
 
 @in_house_style
 def note_below(figure: Figure, lines: Sequence[str]) -> None:
-    """Write small grey text below all axes, wrapped at the width of the figure. Empty lines are left out. The
-    figure grows by the height of the text."""
+    """Write small grey text below all axes, and below earlier text, wrapped at the width of the figure. Empty
+    lines are left out. The figure grows by the height of the text."""
     letters = int(_LETTERS_BELOW * figure.get_figwidth())
     lines = [part for line in lines for part in wrap(line, letters)]
+    if not lines:
+        return
     figure.set_figheight(figure.get_figheight() + _LINE_HEIGHT * len(lines) * SMALL / 72)
-    figure.supxlabel("\n".join(lines), fontsize=SMALL, color="0.4")
+    figure.supxlabel("\n".join(filter(None, [figure.get_supxlabel(), *lines])), fontsize=SMALL, color="0.4")
 
 
 # Formulas between dollar signs in texts that users write into figures.

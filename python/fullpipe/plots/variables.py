@@ -1,4 +1,4 @@
-"""Figures of an algorithm's variables and states."""
+"""Figures of variables: those of algorithms with their states, and those of the ports of a cell."""
 
 from __future__ import annotations
 
@@ -17,13 +17,25 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
 from fullpipe.analysis.metrics import states
-from fullpipe.analysis.over_time import QUANTITIES, Tables
-from fullpipe.plots.series import algorithms, line_names, mark_events, restyle, time_series, with_algorithm
+from fullpipe.analysis.over_time import QUANTITIES, Tables, goodput_window_s
+from fullpipe.plots.links import draw_capacities, mark_events, note_bursts
+from fullpipe.plots.series import (
+    algorithms,
+    dots_of,
+    last_sample_s,
+    line_names,
+    restyle,
+    time_series,
+    with_algorithm,
+)
 from fullpipe.plots.style import (
     SMALL,
+    asked_window_s,
     figure_of,
     in_house_style,
+    legend_columns,
     new_figure,
+    note_below,
     shared_legend,
     time_ends,
     within,
@@ -34,17 +46,22 @@ from fullpipe.plots.style import (
 
 
 _SLOW_START, _STEADY = ("#F5D58F", "////"), ("#EDEFF0", "")
+_DRAIN, _PROBE_RTT = ("#85BBDA", "\\\\\\\\"), ("#E6BED5", "xxxx")
 _USUAL = {
     "Startup": _SLOW_START,
     "SlowStart": _SLOW_START,
-    "Drain": ("#85BBDA", "\\\\\\\\"),
+    "STARTUP": _SLOW_START,
+    "Drain": _DRAIN,
+    "DRAIN": _DRAIN,
+    "PROBE_BW": _STEADY,
+    "PROBE_RTT": _PROBE_RTT,
     "ProbeBW": _STEADY,
     "ProbeBW:Cruise": _STEADY,
     "Avoidance": _STEADY,
     "ProbeBW:Up": ("#F8F2A6", "++++"),
     "ProbeBW:Down": ("#B1DCF5", "----"),
     "ProbeBW:Refill": ("#EBB085", "||||"),
-    "ProbeRTT": ("#E6BED5", "xxxx"),
+    "ProbeRTT": _PROBE_RTT,
     "Recovery": ("#C8C8C8", "\\\\"),
 }
 """Colours and hatches of the states of registered algorithms. The colours are Okabe and Ito's, mixed with
@@ -56,6 +73,19 @@ _HUES = 24
 _LIGHT, _STRONG = 0.8, 0.7
 _INK = "#777777"
 """Colour of hatches."""
+
+
+_OF_BBR1 = ("bbr1", "bbq", "da_bbr", "ad_bbr")
+"""BBRv1, and the algorithms derived from it."""
+_NAMES_OF_BBR1 = {
+    "Startup": "STARTUP",
+    "Drain": "DRAIN",
+    "ProbeBW:Up": "PROBE_BW",
+    "ProbeBW:Down": "PROBE_BW",
+    "ProbeBW:Cruise": "PROBE_BW",
+    "ProbeRTT": "PROBE_RTT",
+}
+"""Names of states in BBRv1, whose PROBE_BW is one state. The parts of PROBE_BW have names since BBRv2."""
 
 
 def state_colour(state: str, taken: dict[str, str]) -> str:
@@ -116,12 +146,12 @@ _LINE = 22
 """Maximum number of letters of a line of an axis label."""
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
 """Outline of letters on a hatch."""
-_SHADED_UP_TO = 400
-"""Maximum number of bands of one panel; more bands are not readable."""
+_LEAST, _HATCHED = 1.0, 6.0
+"""Least width of a drawn band, and least width of a band with a hatch, in points."""
 _SHADE = 0.5
 """Opacity of states behind lines."""
-_LETTER = 0.06
-"""Width of a letter in inches."""
+_LETTER = 4.3
+"""Width of a letter in points."""
 _OF_AXES = 0.8
 """Width of the axes, as a share of the width of the figure."""
 Actors = Mapping[str, tuple[str, pl.DataFrame, str]]
@@ -131,10 +161,16 @@ run."""
 
 @in_house_style
 def variables(
-    runs: Mapping[str, Tables], names: Sequence[str], *, only: Sequence[str] | None = None
+    runs: Mapping[str, Tables],
+    names: Sequence[str],
+    *,
+    only: Sequence[str] | None = None,
+    warmup_s: float = 0.0,
 ) -> tuple[Figure, pl.DataFrame]:
     """Draw a panel per variable, with every flow or link of any run that has the variable. A state is drawn
-    as a band per flow.
+    as a band per flow. States that would be narrower than a point are drawn as the state that lasts longest
+    at this point, and a note says so; the table has all states. States of BBRv1 have BBRv1's names. The
+    warm-up is shaded.
 
     With a single flow, its first state variable among `names` also shades the other panels. A name may also
     be that of a quantity, such as "goodput". If a variable and a quantity have the same name, the quantity is
@@ -160,16 +196,18 @@ def variables(
             raise ValueError(f"{without[0]}: no variables were recorded; set record.variables = true")
     figure, axes = new_figure(len(names), row_height=1.3)
     colours: dict[str, str] = {}
-    frames = []
+    frames, notes = [], list[str]()
     for place, name in zip(axes, names, strict=True):
         if name not in known:
             frames.append(_samples(place, runs, name, only))
         elif _is_state(actors, name):
-            frames.extend(_bands(place, _flows(actors), name, colours))
+            frames.extend(_bands(place, _flows(actors), name, colours, notes))
         else:
             frames.extend(_lines(place, actors, name))
     data = pl.concat(frames)
     _finish(figure, axes, names, runs, actors, colours, data["time_s"].to_numpy().max(initial=0.0))
+    mark_events(axes, runs, warmup_s)
+    note_below(figure, list(dict.fromkeys(notes)))
     return figure, data
 
 
@@ -186,8 +224,9 @@ def label_of(name: str, unit: str = "") -> str:
 def _actors(
     runs: Mapping[str, Tables], only: Sequence[str] | None
 ) -> dict[str, tuple[str, pl.DataFrame, str]]:
+    of = {label: algorithms({"": tables}) for label, tables in runs.items()}
     found = {
-        (label, str(name)): rows
+        (label, str(name)): _with_own_names(rows, of[label].get(str(name), ""))
         for label, tables in runs.items()
         for kind in ("flow", "link")
         for (name,), rows in tables["variables"].drop_nulls(kind).group_by(kind, maintain_order=True)
@@ -195,6 +234,11 @@ def _actors(
     }
     names = line_names(found)
     return {names[actor]: (actor[0], rows, actor[1]) for actor, rows in found.items()}
+
+
+def _with_own_names(rows: pl.DataFrame, algorithm: str) -> pl.DataFrame:
+    """The variables of a flow, with states named as in the papers on its algorithm."""
+    return rows.with_columns(pl.col("state").replace(_NAMES_OF_BBR1)) if algorithm in _OF_BBR1 else rows
 
 
 def _flows(actors: Actors) -> Actors:
@@ -233,7 +277,7 @@ def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
         place.plot(rows["time_s"].to_numpy(), values.to_numpy(), label=actor, drawstyle="steps-post")
         place.set_ylabel(label_of(name, unit))
         frames.append(_rows(name, run, actor, rows["time_s"], values, unit))
-    if place.get_ylim()[0] > 0:
+    if all(frame["value"].fill_nan(None).min() or 0 >= 0 for frame in frames):
         place.set_ylim(bottom=0)
     return frames
 
@@ -252,19 +296,24 @@ def _in_range(spans: pl.DataFrame) -> pl.DataFrame:
     return clipped.filter(pl.col("end_s") > pl.col("start_s"))
 
 
-def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> list[pl.DataFrame]:
+def _bands(
+    place: Axes, actors: Actors, name: str, colours: dict[str, str], notes: list[str]
+) -> list[pl.DataFrame]:
     """Draw a row of coloured spans per flow, with the name of the state if there is room."""
     frames = []
-    inches = _OF_AXES * figure_of(place).get_figwidth()
     for height, (actor, (run, frame, flow)) in enumerate(actors.items()):
         if frame.filter(pl.col("name") == name).is_empty():
             continue
         every = states(frame, flow, name)
-        spans, (first_s, last_s) = _in_range(every), time_ends(every["end_s"][-1])
-        for start_s, end_s, state in spans.iter_rows():
-            patch = state_patch(state, colours)
+        spans, ends = _in_range(every), time_ends(every["end_s"][-1])
+        points = _points_per_s(place, ends)
+        drawn = _wide_enough(spans, ends, points)
+        if drawn is not spans:
+            notes.append(f"states shorter than {_LEAST / points:.2g} s are merged into longer ones")
+        for start_s, end_s, state in drawn.iter_rows():
+            patch = _patch_of(state, colours, (end_s - start_s) * points)
             place.broken_barh([(start_s, end_s - start_s)], (height - 0.4, 0.8), **patch)
-            if (end_s - start_s) / (last_s - first_s) * inches > _LETTER * len(state):
+            if (end_s - start_s) * points > _LETTER * len(state):
                 middle = (start_s + end_s) / 2, height
                 said = place.annotate(state, middle, ha="center", va="center", fontsize=SMALL)
                 said.set(annotation_clip=True, path_effects=_HALO)
@@ -274,6 +323,39 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
     place.set_ylabel(label_of(name))
     place.grid(visible=False)
     return frames
+
+
+def _points_per_s(place: Axes, ends: tuple[float, float]) -> float:
+    """Width of a second in points, on an axis of time with these ends."""
+    return 72 * _OF_AXES * figure_of(place).get_figwidth() / ((ends[1] - ends[0]) or 1.0)
+
+
+def _patch_of(state: str, colours: dict[str, str], points: float, alpha: float = 1.0) -> dict[str, Any]:
+    """The look of a band of a state. Narrow bands have no hatch, as hatches of neighbours would merge."""
+    found = state_patch(state, colours, alpha)
+    return found if points >= _HATCHED else found | {"hatch": ""}
+
+
+def _wide_enough(spans: pl.DataFrame, ends: tuple[float, float], points: float) -> pl.DataFrame:
+    """Return spans of states of which none is narrower than `_LEAST`: each interval of this width has the
+    state that lasts longest in it. Spans that are all wide enough are returned unchanged."""
+    step_s = _LEAST / points
+    inner = spans[1:-1]
+    if inner.filter(pl.col("end_s") - pl.col("start_s") < step_s).is_empty():
+        return spans
+    lasting: dict[int, dict[str, float]] = {}
+    for start_s, end_s, state in spans.iter_rows():
+        for place in range(int((start_s - ends[0]) / step_s), int((end_s - ends[0]) / step_s) + 1):
+            begin_s = ends[0] + place * step_s
+            covered_s = min(end_s, begin_s + step_s) - max(start_s, begin_s)
+            own = lasting.setdefault(place, {})
+            own[state] = own.get(state, 0.0) + covered_s
+    first_s, last_s = spans["start_s"][0], spans["end_s"][-1]
+    names = [max(own, key=own.__getitem__) for own in lasting.values()]
+    begins_s = [max(first_s, ends[0] + place * step_s) for place in lasting]
+    merged = pl.DataFrame({"start_s": begins_s, "state": names})
+    merged = merged.filter((pl.col("state") != pl.col("state").shift(1)).fill_null(value=True))
+    return merged.select("start_s", pl.col("start_s").shift(-1).fill_null(last_s).alias("end_s"), "state")
 
 
 def _finish(
@@ -296,18 +378,18 @@ def _finish(
     axes[-1].set_xlabel("time (s)")
     of = algorithms(runs)
     lines = {with_algorithm(name, of): line for name, line in restyle(axes, of).items()}
-    mark_events(axes, runs)
     patches = {state: Patch(**state_patch(state, dict(colours))) for state in colours}
     shared_legend(figure, ({} if len(lines) < 2 and not patches else lines) | patches)
     figure.align_ylabels(axes)
 
 
 def _shade(place: Axes, frame: pl.DataFrame, flow: str, name: str, colours: dict[str, str]) -> None:
-    spans = _in_range(states(frame, flow, name))
-    if spans.height > _SHADED_UP_TO:
-        return
-    for start_s, end_s, state in spans.iter_rows():
-        place.axvspan(start_s, end_s, **state_patch(state, colours, _SHADE), zorder=0)
+    every = states(frame, flow, name)
+    ends = time_ends(every["end_s"][-1])
+    points = _points_per_s(place, ends)
+    for start_s, end_s, state in _wide_enough(_in_range(every), ends, points).iter_rows():
+        patch = _patch_of(state, colours, (end_s - start_s) * points, _SHADE)
+        place.axvspan(start_s, end_s, **patch, zorder=0)
 
 
 def _rows(
@@ -331,3 +413,68 @@ def _rows(
             "run": [run] * size,
         }
     )
+
+
+# Figures of the ports of a cell.
+
+
+def channel(tables: Tables, warmup_s: float = 0.0) -> tuple[Figure, pl.DataFrame]:
+    """Draw the signal-to-noise ratio and the PHY rate or MCS of every port over time. The table has the
+    columns of `variables`.
+
+    Raises:
+        ValueError: If no station has noise or rate selection, or no variables were recorded.
+    """
+    recorded = set(tables["variables"]["name"].unique())
+    rate = "phy_rate" if "phy_rate" in recorded else "mcs"
+    names = [name for name in ("snr", rate) if name in recorded]
+    if not names:
+        raise ValueError("no snr or chosen rate was recorded; set record.variables = true")
+    return variables({"": tables}, names, warmup_s=warmup_s)
+
+
+@in_house_style
+def waits(tables: Tables, warmup_s: float = 0.0) -> tuple[Figure, pl.DataFrame]:
+    """Draw delay under load: goodput and RTT of flows, and queueing delay at each port. Flows and ports have
+    a legend each. The warm-up is shaded.
+
+    Returns:
+        The figure, and its table: quantity, actor, time_s, value.
+
+    Raises:
+        ValueError: If no variables of a cell, or no samples, were recorded.
+    """
+    runs = {"": tables}
+    ports, of = _ports(tables["variables"]), algorithms(runs)
+    figure, axes = new_figure(3, row_height=2.0)  # the labels beside the axes need this height
+    frames = []
+    only: Mapping[str, list[str] | None] = {"goodput": None, "rtt": None, "sojourn": ports}
+    for place, (quantity, chosen) in zip(axes, only.items(), strict=True):
+        data = time_series(place, runs, quantity, only=chosen, legend_up_to=0)
+        frames.append(data.select(pl.lit(quantity).alias("quantity"), "actor", "time_s", "value"))
+        place.label_outer()
+    for place in axes:
+        place.set_xlim(*time_ends(last_sample_s(frames)))
+    entries = restyle(axes, of)
+    window_s = goodput_window_s(runs, asked_window_s())
+    own = {name: line for name, line in entries.items() if name in ports}
+    flows = {with_algorithm(name, of): line for name, line in entries.items() if name not in own}
+    columns = legend_columns(list(own), _OF_AXES * figure.get_figwidth())
+    axes[-1].legend(own.values(), own, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns)
+    shared_legend(figure, flows | draw_capacities(axes[0], runs, window_s), least=1)
+    figure.align_ylabels(axes)
+    mark_events(axes, runs, warmup_s)
+    goodput = frames[0].select(pl.lit("").alias("run"), "time_s", "value")
+    note_bursts(figure, goodput, runs, window_s)
+    note_below(figure, dots_of(axes))
+    return figure, pl.concat(frames)
+
+
+def _ports(found: pl.DataFrame) -> list[str]:
+    """The ports of cells: the links with a variable that counts airtime (Wi-Fi) or resource blocks (LTE,
+    NR)."""
+    chosen = pl.col("name").is_in(["airtime", "resource_blocks"]) & pl.col("link").is_not_null()
+    ports = found.filter(chosen)["link"].unique(maintain_order=True).to_list()
+    if not ports:
+        raise ValueError("no variables of a cell were recorded; set record.variables = true")
+    return ports

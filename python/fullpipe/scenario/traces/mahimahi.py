@@ -63,6 +63,18 @@ class Mahimahi:
         """Mean rate of the trace: 1504 B per opportunity."""
         return len(self.times_ms) * OPPORTUNITY_BYTES * 8 / self.period_s
 
+    def counts(self, times_s: NDArray[np.float64], *, repeats: bool) -> NDArray[np.int64]:
+        """Number of opportunities up to and including these times.
+
+        >>> Mahimahi(np.array([3, 3, 10])).counts(np.array([0, 0.003, 0.013]), repeats=True).tolist()
+        [0, 2, 5]
+        """
+        at_ms = np.round(times_s * 1e3, 6)
+        rounds = at_ms // self.times_ms[-1] if repeats else np.zeros(len(at_ms))
+        within = np.searchsorted(self.times_ms, at_ms - rounds * self.times_ms[-1], side="right")
+        counts: NDArray[np.int64] = rounds.astype(np.int64) * len(self.times_ms) + within
+        return counts
+
 
 def read_mahimahi(path: str | Path) -> Mahimahi:
     """Read a packet-delivery trace.

@@ -385,9 +385,20 @@ class Cellular(CellModel):
             "background_burst_ns": to_nanoseconds(self.background.burst_s),
         }
 
+    def modes(self) -> Iterator[tuple[str, User, list[int | None]]]:
+        """Yield every port by name, with its user and the rates of all resource blocks by MCS."""
+        down, up = self.symbols
+        for user in self.stations:
+            for way, symbols, layers in (("down", down, self.layers), ("up", up, self.uplink.layers)):
+                every = range(limits(self.kind).mcs + 1)
+                rates_bps = [self._rate_at(mcs, symbols, layers) for mcs in every]
+                yield f"{self.name}-{user.node}-{way}", user, rates_bps
+
     def _rate_bps(self, user: User, symbols: list[int], layers: int) -> int | None:
+        return self._rate_at(self.mcs_of(user), symbols, layers)
+
+    def _rate_at(self, mcs: int, symbols: list[int], layers: int) -> int | None:
         resource_blocks, numerology = self.carrier
-        mcs = self.mcs_of(user)
         return _native.cellular_rate_bps(self.kind, numerology, symbols, resource_blocks, layers, mcs)
 
     @model_validator(mode="wrap")

@@ -10,10 +10,13 @@ from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
 from fullpipe.scenario.model.base import Model, Switch, recorded_digest
 from fullpipe.scenario.model.content import Content, written
-from fullpipe.scenario.quantities import Bytes, OrWritten, Seconds, to_nanoseconds
+from fullpipe.scenario.quantities import BITS, Bytes, OrWritten, Seconds, to_nanoseconds
 from fullpipe.scenario.traces import OPPORTUNITY_BYTES, Steps, parse_steps
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fullpipe.scenario.traces import Mahimahi, Trains
 
 
@@ -119,6 +122,20 @@ class Trace(Model):
         """Mean rate of a packet-delivery trace, or None for a CSV."""
         trace = self.deliveries
         return None if trace is None else round(trace.mean_bps * self.opportunity_bytes / OPPORTUNITY_BYTES)
+
+    def rates_bps(self, times_s: "NDArray[np.float64]") -> "NDArray[np.float64]":
+        """Mean rates of a packet-delivery trace in the intervals of a run that end at these times; the first
+        interval begins with the run.
+
+        Raises:
+            TraceError: If the content of the file has changed.
+        """
+        from numpy import concatenate, diff  # imported here, as numpy is slow to import
+
+        trace = _MAHIMAHI.read(self.file, self._digest)
+        edges_s = concatenate([[0.0], times_s])
+        counts = trace.counts(self.offset_s + edges_s, repeats=self.repeat)
+        return diff(counts) * self.opportunity_bytes * BITS / diff(edges_s)
 
     @property
     def mean_delay_s(self) -> float:
