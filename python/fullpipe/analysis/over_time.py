@@ -69,12 +69,14 @@ def samples(
     quantity: str,
     only: Sequence[str] | None = None,
     window_s: float | None = None,
+    *,
+    each_ping: bool = True,
 ) -> tuple[pl.DataFrame, str]:
     """Return the samples that `time_series` draws, and the label of the axis.
 
     Goodput is a moving mean over `window_s`, by default over three base RTTs. All runs have the same window,
     which is at least one sample. Pings have no goodput unless `only` names them. The RTTs of pings are those
-    of the single pings at their send times.
+    of the single pings at their send times, or, without `each_ping`, those of the sample intervals.
 
     Returns:
         The columns run, actor, time_s and value, in the unit of the label.
@@ -84,6 +86,8 @@ def samples(
     """
     what = _in_packets(_quantity(quantity), runs)
     found = [(label, *each) for label, tables in runs.items() for each in _actors(tables, what, only)]
+    if quantity == "rtt" and each_ping:
+        found = [(run, actor, pings_of(runs[run]).get(actor, frame)) for run, actor, frame in found]
     if not found:
         raise ValueError(f'{quantity}: there are no samples to draw; run with record.interval = "100 ms"')
     longest_s = goodput_window_s(runs, window_s) if quantity == "goodput" else 0.0
@@ -94,7 +98,8 @@ def samples(
         for label, actor, frame in found
     ]
     label = f"{what.label}\nmeans over {longest_s:.2g} s" if longest_s else what.label
-    return pl.concat(frames), _label_of_rtts(label, runs, found) if quantity == "rtt" else label
+    has_pings = quantity == "rtt" and each_ping
+    return pl.concat(frames), _label_of_rtts(label, runs, found) if has_pings else label
 
 
 def _label_of_rtts(label: str, runs: Mapping[str, Tables], found: Sequence[tuple[str, str, Any]]) -> str:
@@ -175,9 +180,6 @@ def _actors(tables: Tables, what: Quantity, only: Sequence[str] | None) -> list[
     if what.column == "goodput_bps" and only is None:
         pings = pings_of(tables)
         return [(name, part) for name, part in found if name not in pings] or found
-    if what.column == "srtt_s":
-        pings = pings_of(tables)
-        return [(name, pings.get(name, part)) for name, part in found]
     return found
 
 
@@ -378,10 +380,12 @@ def _covered(gap: Gap, times_s: Any, run: Run) -> Any:
 
 def paths_of(run: Run) -> pl.DataFrame:
     """Return the empty path of every flow: flow, capacity_bps (of the narrowest link), base_rtt_s, and
-    bdp_packets, their product in full packets with all headers. Values that vary during a run are null."""
+    bdp_packets, their product in full packets with all headers. Values that vary during a run are null. A
+    measurement has no rows, because its path is unknown."""
     network, labels = resolve(run.scenario), flow_labels(run)
     rows = []
-    for routed, rtt_s in zip(network.flows, base_rtts_s(network), strict=True):
+    paths = zip(network.flows, base_rtts_s(network), strict=True)
+    for routed, rtt_s in () if run.meta.engine.is_of_a_file else paths:
         bps = capacity_bps(network, [routed.name])
         packets = bps * rtt_s / BITS / routed.tcp.segment_bytes if bps and rtt_s else None
         rows.append((labels[routed.name], bps, rtt_s, packets))

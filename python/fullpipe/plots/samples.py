@@ -329,6 +329,8 @@ _SCALED = (5, 95)
 _CUT = "axes end at the 5th and the 95th percentile of the drawn values"
 _ROOM = 0.1
 """Room beyond each percentile of `_SCALED`, as a share of the distance between both percentiles."""
+_SAMPLES = 5
+"""Least number of samples of a moving mean."""
 _LEGEND_SHARE = 0.85
 """Width of the axes, as a share of the width of the figure."""
 _MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
@@ -339,9 +341,10 @@ Curves = Mapping[str, pl.DataFrame]
 @in_house_style
 def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
     """Four panels over time: the goodput of every download, the goodput of every upload, the sums of both,
-    and the RTT of every ping and probe. All goodputs are moving means over the window of `goodput`, which a
-    note names, so that the sum of one flow equals the flow. Empty panels are left out. Axes end at the 5th
-    and the 95th percentile of the drawn values, plus a tenth of their distance.
+    and the RTT of every ping and probe. All goodputs are moving means over the same window, which a note
+    names, so that the sum of one flow equals the flow: five samples, or three base RTTs if these are longer.
+    Empty panels are left out. Axes end at the 5th and the 95th percentile of the drawn values, plus a tenth
+    of their distance.
 
     Source: the plot `all_scaled` of Flent's test `rrul`, with its plot `totals`.
 
@@ -351,7 +354,10 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
     Raises:
         ValueError: If the run has neither samples of goodput nor pings.
     """
-    window_s, step_s = goodput_window_s({"": run.tables}, asked_window_s()), spacing_s(run.series) or 0.2
+    step_s = spacing_s(run.series) or 0.2
+    window_s = goodput_window_s({"": run.tables}, asked_window_s())
+    if asked_window_s() is None:
+        window_s = max(window_s, _SAMPLES * step_s)
     panels = {
         name: ({label: within(data) for label, data in curves.items()}, unit)
         for name, curves, unit in _panels(run, window_s, step_s)

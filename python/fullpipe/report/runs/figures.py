@@ -419,7 +419,7 @@ def _over_time_figures(run: Run, budget: Budget) -> Iterator[Figure]:
     for quantity in _DRAWN:
         of_links = QUANTITIES[quantity].table == "links"
         try:
-            data, label = samples({run.name: tables}, quantity, links if of_links else None)
+            data, label = samples({run.name: tables}, quantity, links if of_links else None, each_ping=False)
         except ValueError:
             continue
         actors = data["actor"].unique(maintain_order=True).to_list()
