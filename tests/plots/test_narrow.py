@@ -148,6 +148,20 @@ def test_texts_over_time_are_apart(two: Path, words: str, monkeypatch: pytest.Mo
     check(drawn(monkeypatch, two, "--width", "ieee-column", *words.split()), "ieee-column")
 
 
+@pytest.mark.parametrize("words", ["", "--quantity goodput", "--var cwnd,mcs"])
+def test_texts_of_a_hand_over_are_apart_over_time(
+    phone: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(drawn(monkeypatch, phone, "--width", "ieee-column", *words.split()), "ieee-column")
+
+
+@pytest.mark.parametrize("width", ["ieee-column", "ieee-page"])
+def test_means_over_seeds_have_room(width: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"duration": "1 s", "warmup": "300 ms", "record.interval": "50 ms"}
+    sweep(Scenario.named("single-cubic").with_values(values), (1, 2, 3), out=tmp_path / "runs")
+    check(drawn(monkeypatch, tmp_path / "runs", "--mean", "--width", width), width)
+
+
 def test_runs_that_are_compared_over_time_have_room(
     grid: Path, two: Path, cell: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from fullpipe.palette import look_of
 from fullpipe.plots.style import as_wide_as
 from fullpipe.plots.variables import state_patch, variables
 from fullpipe.runs import Store
+from tests.boxes import overlaps
 from tests.quick_figures import make_figures_quick
 
 RATE, CCA = "topology.bottleneck.rate", "flows.0.cca"
@@ -202,6 +203,16 @@ def test_words_of_events_that_are_close_are_left_out() -> None:
     (place,) = figure.axes
     assert [text.get_text() for text in place.texts] == ["first", "third"]
     assert len(place.collections) == 3
+
+
+def test_an_event_near_the_label_of_the_warm_up_has_its_label_beside_it() -> None:
+    events = pl.DataFrame({"time_s": [0.45], "event": ["hand-over of phone"]})
+    (run,) = runs_of()
+    tables = {name: plots.presented(run)[name] for name in ("flows", "series", "links")}
+    with as_wide_as("column"):
+        figure, _ = plots.overview({"": {**tables, "events": events}}, ("goodput",), warmup_s=1.0)
+    assert [text.get_text() for text in figure.axes[0].texts] == ["warm-up", "hand-over of phone"]
+    assert overlaps(figure) == []
 
 
 def test_the_warm_up_is_shaded_with_its_name() -> None:

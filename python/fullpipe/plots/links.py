@@ -30,14 +30,18 @@ from fullpipe.plots.style import (
 
 _PER_LETTER = 0.6
 """Width of a letter, as a share of the font size."""
+_OF_FIGURE = 0.8
+"""Width of the axes, as a share of the width of the figure."""
+_BETWEEN = 4.0
+"""Room between two labels, in points."""
 _WARMUP = "warm-up"
 _BEHIND: Any = {"linewidth": 0, "zorder": 0.3}
 """Look of shades behind curves and bands of states."""
 
 
 def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: float = 0.0) -> bool:
-    """Mark the events of runs within the panels, shade events that last, and shade the warm-up. Labels that
-    would overlap an earlier label are left out. Returns whether there is a mark."""
+    """Mark the events of runs within the panels, shade events that last, and shade the warm-up. A label that
+    would overlap an earlier one begins at its mark, or is left out. Returns whether there is a mark."""
     found: dict[float, dict[str, None]] = {}
     lasting: dict[tuple[float, float], None] = {}
     for tables in runs.values():
@@ -47,7 +51,7 @@ def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: floa
             lasting |= {(time_s, end_s): None for end_s in until_s if end_s is not None}
     begin, end = axes[0].get_xlim()
     grid = axes[0].get_gridspec()
-    width = 72 * figure_of(axes[0]).get_figwidth() / (grid.ncols if grid else 1)
+    width = _OF_FIGURE * 72 * figure_of(axes[0]).get_figwidth() / (grid.ncols if grid else 1)
     taken = 0.0
     for begin_s, end_s in lasting:
         for place in axes if end_s > begin and begin_s < end else ():
@@ -61,12 +65,14 @@ def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: floa
             place.vlines(time_s, 0, 1, "0.3", ":", linewidth=0.8, transform=place.get_xaxis_transform())
         text, at = ", ".join(words), width * (time_s - begin) / (end - begin)
         half = _PER_LETTER * SMALL * len(text) / 2
-        if at - half >= taken:
+        is_centred = at - half >= taken
+        if is_centred or taken <= at <= width - 2 * half:
             axes[0].annotate(
                 text, (time_s, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
-                ha="center", va="bottom", fontsize=SMALL, color="0.3", annotation_clip=False,
+                ha="center" if is_centred else "left", va="bottom", fontsize=SMALL, color="0.3",
+                annotation_clip=False,
             )  # fmt: skip
-            taken = at + half
+            taken = at + (half if is_centred else 2 * half) + _BETWEEN
     return bool(warmup_s or found)
 
 
@@ -78,7 +84,7 @@ def _shade(axes: Sequence[Axes], warmup_s: float) -> float:
         _WARMUP, (0, 1), (0, 2), xycoords="axes fraction", textcoords="offset points",
         ha="left", va="bottom", fontsize=SMALL, color="0.3",
     )  # fmt: skip
-    return _PER_LETTER * SMALL * len(_WARMUP)
+    return _PER_LETTER * SMALL * len(_WARMUP) + _BETWEEN
 
 
 # Capacities: grey lines for rates that are set, and grey areas for recorded rates and cells.
@@ -149,8 +155,11 @@ def draw_capacities(axes: Axes, runs: Mapping[str, Tables], window_s: float = 0.
         names.setdefault(found, {})[" of ".join([what, *whose])] = None
     entries, highest = dict[str, Any](), top
     for number, (found, words) in enumerate(names.items()):
-        most = max(found.rates)
-        if (float(np.mean(found.rates)) if found.is_mean else most) > _FAR_ABOVE * top:
+        most = found.most(begin, end)
+        typical = [
+            rate for time_s, rate in zip(found.times_s, found.rates, strict=True) if begin <= time_s <= end
+        ]
+        if (float(np.mean(typical or most)) if found.is_mean else most) > _FAR_ABOVE * top:
             continue
         if found.is_mean:
             drawn: Any = axes.fill_between(found.times_s, found.rates, **_AREA)
