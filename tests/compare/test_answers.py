@@ -192,8 +192,7 @@ def test_notes_of_a_file_are_one_line_per_metric_with_its_label() -> None:
     assert notes_in_words({}, notes) == [
         "convergence time is left out where only 6 to 7 of 8 runs of bbr3 and 5 of a and b have it",
         "goodput is left out where only 6 to 8 of 9 runs have it",
-        "of connections alone, without datagrams such as pings and calls:"
-        " mean RTT, marked lost packet share of all flows",
+        "all connections: all flows without datagrams such as pings and calls",
         "share of the rest",
     ]
 

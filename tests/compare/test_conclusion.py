@@ -18,7 +18,7 @@ from fullpipe.report.findings import first_table
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
 from fullpipe.validation.compare.contrast import Contrast, distinct
-from fullpipe.validation.compare.finding import NOT_SETTLED, check_groups, leads
+from fullpipe.validation.compare.finding import NOT_SETTLED, leads
 from fullpipe.validation.compare.rules import paired
 from fullpipe.validation.compare.sentence import (
     Part,
@@ -29,6 +29,7 @@ from fullpipe.validation.compare.sentence import (
     one,
     verdict_of,
 )
+from fullpipe.validation.compare.side import check_groups
 from tests.compare.contrasts import ALL, SIZE, compared, contrast, losses
 
 DUEL = """

@@ -413,6 +413,9 @@ def test_totals_of_connections_or_datagrams_alone_say_so(house: list[Run], tmp_p
     base = house[0].scenario.with_values({})
     write(tmp_path / "c.json", compare_over(base, {"flows.0.cca": ["cubic", "bbr1"]}, [1, 2]), "fullpipe")
     for page in (page_of(house), page_of_file(read(tmp_path / "c.json"))):
+        told = " ".join(page.parts[0].conclusion)
+        assert "RTT of all flows" not in told
+        assert "packet share of all flows" not in told
         (verdicts,) = tables(section(page, "All verdicts"))
         names = [column.name for column in verdicts.columns]
         of, metric = names.index("flows or link"), names.index("metric")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, pstdev
@@ -222,6 +221,10 @@ _PARTS = {
 }
 """Notes on metrics that cover only connections, or only datagrams: the text, and the metrics that need the
 note."""
+_DEFINED = {
+    "connections": "all flows without datagrams such as pings and calls",
+    "datagrams": "all flows that are datagrams, such as pings and calls",
+}
 
 
 def of_parts(
@@ -240,18 +243,14 @@ def of_parts(
     return [f"{said}: {told}" for said, names in _PARTS.values() if (told := _told(totals, names, in_words))]
 
 
-def parts_in_words(note: str) -> str:
-    """Return a note of `of_parts` with the labels of metrics; any other note is unchanged.
+def as_definition(note: str) -> str:
+    """Return a note of `of_parts` as a definition of the names of `flows_of`; any other note is unchanged.
 
-    >>> parts_in_words("of datagrams alone, without connections: owd_mean of all flows")
-    'of datagrams alone, without connections: mean one-way delay of all flows'
+    >>> as_definition("of datagrams alone, without connections: owd_mean of all flows")
+    'all datagrams: all flows that are datagrams, such as pings and calls'
     """
-    said, colon, told = note.partition(": ")
-    metrics = dict(_PARTS.values()).get(said)
-    if not metrics:
-        return note
-    labels = {name: BY_NAME[name].label or name for name in metrics}
-    return said + colon + re.sub(r"\w+", lambda word: labels.get(word[0], word[0]), told)
+    kind = next((kind for kind, (said, _) in _PARTS.items() if note.startswith(f"{said}: ")), "")
+    return f"all {kind}: {_DEFINED[kind]}" if kind else note
 
 
 def _told(totals: Iterable[tuple[str, str]], names: Collection[str], in_words: bool) -> str:

@@ -265,9 +265,9 @@ def tell_engines(
     findings = _in_order([finding for one in names.shown(shown) for finding in one.findings], asked)
     in_table = show_findings(answer, findings, names, first=weight, level="90 %")
     shown_notes = (note for one in made for note in one.notes if note.metric in metrics)
-    notes = merged(shown_notes, names, whole=all_rows)
-    remarks = [line for one in made for line in (*map(names.note, one.remarks), *one.undecided)]
-    answer.notes([*doubts_in_words(in_table), *remarks, *notes], [*map(as_line, doubts), *missing])
+    remarks = (note for one in made for note in (*one.remarks, *one.undecided))
+    notes = merged([*map(names.note, remarks), *shown_notes], names, whole=all_rows)
+    answer.notes([*doubts_in_words(in_table), *notes], [*map(as_line, doubts), *missing])
 
 
 def _with_doubts(

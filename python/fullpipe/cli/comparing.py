@@ -38,9 +38,8 @@ from fullpipe.validation import baseline as baselines
 from fullpipe.validation import compare as comparison
 from fullpipe.validation.compare import EngineComparison, VariantComparison, overlay
 from fullpipe.validation.compare.comparison import compare_all
-from fullpipe.validation.compare.finding import Groups
 from fullpipe.validation.compare.sentence import names_of
-from fullpipe.validation.compare.side import Side
+from fullpipe.validation.compare.side import Groups, Side
 from fullpipe.validation.over import HEADLINES, compared, settings_of, sides_of
 
 _SEEDS, _SEEDS_OF_VARIANTS = 5, 20

@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics.measure import Margin
-from fullpipe.analysis.points import flows_of
 from fullpipe.analysis.shown import (
     axis_shown,
     margin_shown,
@@ -101,13 +100,11 @@ def first_table(
     ranked: Sequence[Finding],
     labels: Labels = _PLAIN,
     *,
-    has_both: bool = False,
     is_chosen: bool = False,
 ) -> Table:
     """Return the first findings of a ranking as a table. The number of rows is given by `rows_of`.
 
-    `has_both` says whether the scenarios have both connections and datagrams, as in all functions of this
-    module. With `is_chosen`, the rows are the first findings of the ranking alone, without those of `leads`.
+    With `is_chosen`, the rows are the first findings of the ranking alone, without those of `leads`.
     """
     total = len(findings)
     most = rows_of(total)
@@ -115,17 +112,15 @@ def first_table(
     cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
     notes = [*_doubts(shown), _corrected(findings), cut, folded(len(shown), total, "findings", VERDICTS)]
     note = " ".join(filter(None, notes))
-    made = _table(shown, findings, "Differences and verdicts", note, labels, has_both=has_both)
+    made = _table(shown, findings, "Differences and verdicts", note, labels)
     return replace(made, is_tight=True)
 
 
-def whole_table(
-    findings: Sequence[Finding], most: int, labels: Labels = _PLAIN, *, has_both: bool = False
-) -> Table:
+def whole_table(findings: Sequence[Finding], most: int, labels: Labels = _PLAIN) -> Table:
     """All findings with the raw and the corrected p value, up to `most` rows."""
     notes = [*_doubts(findings[:most]), _corrected(findings), left_out(most, len(findings), "rows")]
     note = " ".join(filter(None, notes))
-    return _table(findings[:most], findings, "All findings", note, labels, has_raw=True, has_both=has_both)
+    return _table(findings[:most], findings, "All findings", note, labels, has_raw=True)
 
 
 def _corrected(findings: Sequence[Finding]) -> str:
@@ -162,7 +157,6 @@ def _table(
     labels: Labels,
     *,
     has_raw: bool = False,
-    has_both: bool = False,
 ) -> Table:
     """A row per finding; columns such as the case appear if any finding needs them, and that of raw p values
     if `has_raw`."""
@@ -196,7 +190,7 @@ def _table(
             *([each.case] if has_cases else []),
             *([] if is_one else [_variant(each, is_short=has_one_reference)]),
             *(labels.value(path, each.point[path]) if path in each.point else "-" for path in paths),
-            flows_of(each.metric, each.group, has_both=has_both),
+            each.group,
             axis_shown(each.metric)[1],
             number_shown(each.reference, each.unit, each.metric),
             number_shown(known(each.other), each.unit, each.metric),
@@ -233,11 +227,7 @@ def _margin(found: Finding) -> str:
 
 
 def forest_of(
-    findings: Sequence[Finding],
-    ranked: Sequence[Finding],
-    labels: Labels = _PLAIN,
-    *,
-    has_both: bool = False,
+    findings: Sequence[Finding], ranked: Sequence[Finding], labels: Labels = _PLAIN
 ) -> Figure | None:
     """The first differences of a ranking, each divided by its margin, so that all metrics share one axis.
 
@@ -249,7 +239,7 @@ def forest_of(
         return None
     shown = _first(findings, drawable, rows_of(len(drawable)))
     several = len({each.sides for each in findings}) > 1
-    names, shared = told_apart(_words(shown, labels, several=several, has_both=has_both))
+    names, shared = told_apart(_words(shown, labels, several=several))
     rows = [_difference(each, name) for each, name in zip(shown, names, strict=True)]
     caption = (
         f"Differences with {level_of(shown)} % intervals, as multiples of the margin (grey: within it);"
@@ -270,7 +260,7 @@ def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterat
         yield f" Without a margin, so not drawn: {listed(names)}."
 
 
-def _words(findings: Sequence[Finding], labels: Labels, *, several: bool, has_both: bool) -> list[list[str]]:
+def _words(findings: Sequence[Finding], labels: Labels, *, several: bool) -> list[list[str]]:
     """Words that name rows of the figure: metric, variant, group, case, and the values of a point.
 
     Values are preceded by the names of their paths if the label then has at most `_LONGEST` characters.
@@ -286,7 +276,7 @@ def _words(findings: Sequence[Finding], labels: Labels, *, several: bool, has_bo
         first = [
             metric_shown(each.metric),
             side,
-            flows_of(each.metric, each.group, has_both=has_both),
+            each.group,
             each.case,
         ]
         rows.append((first, told, short))

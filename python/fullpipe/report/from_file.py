@@ -156,8 +156,9 @@ def _part(
 ) -> Part:
     kind = text_of(found.get("kind") or "results")
     every, others = findings_in(found)
-    found, every = with_names(found, every)
     ran = scenarios_in(found)
+    has_both = are_both(each.scenario for each in ran)
+    found, every = with_names(found, every, has_both=has_both)
     trees = [each.scenario.to_dict() for each in ran]
     findings = _asked(every, asked, of, Labels(scenarios=trees))
     made = comparisons_in(found, findings)
@@ -175,7 +176,6 @@ def _part(
     given = {key: words for each in ran for key, words in each.scenario.labels.items()}
     runs = [run.with_labels(given) for run in runs]
     of_runs = _measured(runs, tested)
-    has_both = are_both(each.scenario for each in ran)
     labels = of_runs.labels if of_runs else Labels(scenarios=trees)
     if tested:
         tested = [each.model_copy(update={"of": labels.group(each.of)}) for each in tested]
@@ -199,7 +199,7 @@ def _part(
     forest = (
         factors.forest_of(tested, labels)
         if tested
-        else forest_of(findings, order, labels, has_both=has_both) or forest_of_effects(others)
+        else forest_of(findings, order, labels) or forest_of_effects(others)
     )
     is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
     first = drawn[0] if is_drawn else forest
@@ -209,7 +209,7 @@ def _part(
     where = "All tests" if tested else "Rows"
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
-        Section(VERDICTS, list(_verdicts(kind, _level(found), every, budget, labels, has_both=has_both))),
+        Section(VERDICTS, list(_verdicts(kind, _level(found), every, budget, labels))),
         Section(
             where,
             [table_of(others, f"All rows of {kind}", budget.rows, labels)] if others else [],
@@ -220,7 +220,7 @@ def _part(
     ]
     again = text_of(found["command"]) if found.get("command") else ""
     table = factors.table_of(tested, labels) if tested else None
-    table = first_table(findings, order, labels, has_both=has_both) if findings else table
+    table = first_table(findings, order, labels) if findings else table
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
@@ -381,14 +381,12 @@ def _verdicts(
     findings: Sequence[Finding],
     budget: Budget,
     labels: Labels,
-    *,
-    has_both: bool,
 ) -> Iterator[Block]:
     if kind in HOW and findings:
         told = [HOW[kind], widths(findings) if kind == "compare" else "", f"{begun(level)}." if level else ""]
         yield Text(" ".join(filter(None, told)))
     if findings:
-        yield whole_table(findings, budget.rows, labels, has_both=has_both)
+        yield whole_table(findings, budget.rows, labels)
 
 
 def _of_values(

@@ -20,8 +20,7 @@ from fullpipe.scenario.read import dotted
 from fullpipe.scenario.read.dotted import Axis, Step
 from fullpipe.sweeps import Job, by_point
 from fullpipe.validation.compare.comparison import VariantComparison, compare_all
-from fullpipe.validation.compare.finding import Groups
-from fullpipe.validation.compare.side import Side
+from fullpipe.validation.compare.side import Groups, Side
 
 HEADLINES = names_in(View.COMPARISON)
 """Metrics that are compared by default."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fullpipe.analysis.metrics.table import headlines
-from fullpipe.analysis.points import Subject, check_groups, of_parts, shape_of
+from fullpipe.analysis.points import Subject, as_definition, check_groups, of_parts, shape_of
 from fullpipe.analysis.shown import axis_shown, margin_shown, number_shown
 from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.report.basis import basis_of
@@ -71,7 +71,7 @@ def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Sect
     columns = [Column(name, name in numbers, name == "verdict") for name in names]
     shown = rows[: budget.rows]
     table = Table("Differences", columns, shown, left_out(len(shown), len(rows), "rows"))
-    notes = [*found.undecided, *map(words.note, found.remarks), *merged(found.notes, words, in_words=True)]
+    notes = [*found.undecided, *merged([*found.remarks, *found.notes], words, in_words=True)]
     return Section("Engines side by side", [Text(_HOW), table, *([Items(notes)] if notes else [])])
 
 
@@ -235,7 +235,7 @@ def _part(
             None,
             [
                 drawn[0] if is_swept else None,
-                forest_of(findings, order, has_both=found.has_both),
+                forest_of(findings, order),
                 *drawn[:1],
                 *(block for one in series.sections for block in one.blocks if isinstance(block, Figure)),
             ],
@@ -260,7 +260,7 @@ def _part(
         command=again if again.count("\n") < _MOST_COMMANDS else "",
         figure=first,
         path=path_of_runs(found.runs),
-        table=first_table(findings, order, has_both=found.has_both, is_chosen=answer.are_several(found, made))
+        table=first_table(findings, order, is_chosen=answer.are_several(found, made))
         if findings
         else answer.first_table(found),
         details=list(filter(_has_content, sections)),
@@ -301,7 +301,7 @@ def _tables(found: Points, made: tables.Comparisons, budget: Budget) -> Iterator
     if groups:
         yield Section("By group of flows", [groups])
     if made:
-        yield tables.section(made, budget.rows, has_both=found.has_both)
+        yield tables.section(made, budget.rows)
     yield from tables.of_shares(found, budget.rows)
     yield Section(
         "Means", [table for kind in ("flows", "link") if (table := tables.means(found, kind, budget))]
@@ -338,7 +338,7 @@ def _notes(found: Points) -> list[str]:
             lines[f"{run.meta.engine.name} does not measure {listed(run.meta.not_measured)}."] = None
     distinct = {run.scenario.digest: run.scenario for run in found.runs}
     known = found.values.drop_nulls("value").select("metric", "of").unique(maintain_order=True)
-    lines |= dict.fromkeys(of_parts(distinct.values(), known.iter_rows(), in_words=True))
+    lines |= dict.fromkeys(map(as_definition, of_parts(distinct.values(), known.iter_rows())))
     for scenario in distinct.values():
         with suppress(ScenarioError):  # the file of a recording is missing
             lines |= dict.fromkeys(scenario.notes())

@@ -12,7 +12,6 @@ import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.table import headlines
-from fullpipe.analysis.points import parts_in_words
 from fullpipe.analysis.shown import axis_shown, decimals_of, mean_shown, number_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Download, Items, Section, Table, Text
@@ -284,17 +283,13 @@ def sentences(made: Comparisons) -> Iterator[str]:
         yield f"{sides}: {summary(rows)}."
 
 
-def section(made: Comparisons, rows: int, *, has_both: bool = False) -> Section:
-    """All verdicts, with the rules of the verdicts.
-
-    `has_both` says whether the scenarios have both connections and datagrams.
-    """
+def section(made: Comparisons, rows: int) -> Section:
+    """All verdicts, with the rules of the verdicts."""
     told = merged((note for one in made for note in one.notes), names_of(made), in_words=True)
-    notes = list(dict.fromkeys(map(parts_in_words, told)))
-    more = [Items(notes)] if notes else []
+    more = [Items(told)] if told else []
     findings = [finding for one in made for finding in one.findings]
     how = Text(f"{HOW_COMPARED} {widths(findings)}".rstrip())
-    return Section(VERDICTS, [how, whole_table(findings, rows, has_both=has_both), *more])
+    return Section(VERDICTS, [how, whole_table(findings, rows), *more])
 
 
 def of_shares(found: Points, rows: int) -> Iterator[Section]:

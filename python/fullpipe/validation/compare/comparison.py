@@ -18,14 +18,20 @@ from fullpipe.validation.compare.finding import (
     NOT_SETTLED,
     TOO_SHORT,
     Finding,
-    Groups,
     Note,
-    check_groups,
     interval_dict,
-    is_asked,
 )
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Equivalence, Judgement, paired
-from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries, joint, places
+from fullpipe.validation.compare.side import (
+    Groups,
+    Side,
+    bulk_entries,
+    changed_entries,
+    check_groups,
+    is_asked,
+    joint,
+    places,
+)
 
 if TYPE_CHECKING:
     from fullpipe.analysis.length import Doubts

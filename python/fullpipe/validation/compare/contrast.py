@@ -19,6 +19,7 @@ from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.specific import LINK_MEASURES
 from fullpipe.analysis.metrics.table import metric_suggestion
 from fullpipe.analysis.over_seeds import paths_of
+from fullpipe.analysis.points import are_both
 from fullpipe.analysis.statistics import Paired, paired
 from fullpipe.errors import ScenarioError, shown
 from fullpipe.validation.compare.finding import NO_SUBJECT, Cell, LeftOut, Note, Subject
@@ -117,11 +118,12 @@ def matched(
     theirs, ours = series_of(reference, metrics), series_of(other, metrics, found)
     contrasts, notes, sides = [], dict[Note, None](), (reference.name, other.name)
     alike = reference.is_one_run and other.is_one_run
+    has_both = are_both((reference.scenario, other.scenario))
     for cell in theirs:
         if cell not in ours or (theirs[cell].is_unknown and ours[cell].is_unknown):
             continue
         if theirs[cell].is_whole and ours[cell].is_whole:
-            made = contrast_of(cell, sides, theirs[cell], ours[cell], allowed, point, case)
+            made = contrast_of(cell, sides, theirs[cell], ours[cell], allowed, point, case, has_both=has_both)
             contrasts.append(replace(made, seeds_change_nothing=alike))
         else:
             notes[_note(cell, theirs[cell], ours[cell], reference, other)] = None
@@ -267,8 +269,10 @@ def contrast_of(
     margins: Mapping[str, Margin],
     point: Mapping[str, Any] | None = None,
     case: str = "",
+    *,
+    has_both: bool = False,
 ) -> Contrast:
-    """Return the contrast of a metric that both sides have."""
+    """Return the contrast of a metric that both sides have; see `Subject` for `has_both`."""
     kind, place, metric = cell
     margin, measure = margins[metric], measure_of(cell)
     entry = place if isinstance(place, int) else None
@@ -279,7 +283,7 @@ def contrast_of(
         margin.allowed(sum(theirs.values) / len(theirs.values)),
         measure.better,
         left_out=_left_out(metric, theirs, ours, margins),
-        subject=Subject(kind, entry, of, metric, measure.unit, dict(point or {}), case),
+        subject=Subject(kind, entry, of, metric, measure.unit, dict(point or {}), case, has_both),
         sides=sides,
         labels=(theirs.label, ours.label),
         flows=(theirs.flows, ours.flows) if theirs.flows and ours.flows else None,

@@ -11,16 +11,26 @@ import polars as pl
 from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.metrics.samples import means_over
-from fullpipe.analysis.points import of_parts
+from fullpipe.analysis.points import are_both, of_parts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.runs.meta import READERS
 from fullpipe.runs.population import content_of, files_of
 from fullpipe.validation.compare.comparison import EngineComparison, Entries, Ran
 from fullpipe.validation.compare.contrast import Series, contrast_of, measure_of, overridden, series_of
-from fullpipe.validation.compare.finding import Cell, Finding, Groups, Note, check_groups, is_asked
+from fullpipe.validation.compare.finding import Cell, Finding, Note
 from fullpipe.validation.compare.rules import independent
-from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, joint, places
+from fullpipe.validation.compare.side import (
+    Groups,
+    Key,
+    Side,
+    bulk_entries,
+    check_groups,
+    is_asked,
+    is_total,
+    joint,
+    places,
+)
 
 Runs = Mapping[str, Sequence[Run]]
 """Runs by side, such as an engine or a setting: one run per seed."""
@@ -167,6 +177,7 @@ def compare(
         dict.fromkeys(link for of_side in runs.values() for run in of_side for link in busy_links(run))
     )
     series = {name: _series(found, name, links) for name in found.sides}
+    has_both = are_both(side.scenario for side in found.sides.values())
     findings, gaps = [], dict[tuple[str, str, str], dict[str, None]]()
     for cell in dict.fromkeys(cell for name in found.sides for cell in series[name]):
         known = {
@@ -182,7 +193,10 @@ def compare(
         if reference not in why:
             findings += [
                 independent(
-                    contrast_of(cell, (reference, name), known[reference], known[name], allowed, point)
+                    contrast_of(
+                        *(cell, (reference, name), known[reference], known[name], allowed, point),
+                        has_both=has_both,
+                    )
                 )
                 for name in known
                 if name != reference and name not in why

@@ -10,10 +10,9 @@ from typing import Any, Literal, Self
 from fullpipe.analysis.limits import Counts
 from fullpipe.analysis.metrics.measure import Better, Combined, Margin
 from fullpipe.analysis.metrics.table import BY_NAME, RANKED
-from fullpipe.analysis.points import with_flows
+from fullpipe.analysis.points import flows_of, with_flows
 from fullpipe.analysis.shown import interval_shown, is_relative
 from fullpipe.analysis.statistics import Interval, relative_interval
-from fullpipe.errors import NoRunError, UnknownNameError, brief, suggestion
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 """Verdicts of every comparison; "higher" and "lower" are used if neither direction is better."""
@@ -23,8 +22,6 @@ WORSE = ("regressed", "worse")
 """Verdicts and decisions that claim a change for the worse."""
 Rule = Literal["paired", "independent", "one-sided", "lacking", "demanded"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
-Groups = Collection[str] | Mapping[str, Collection[str]]
-"""Requested groups of flows and links: one list for all metrics, or a list for each metric by its name."""
 Cell = tuple[str, int | str, str]
 """Kind of the subject; its index in the reference's `flows`, or its name; and the metric."""
 
@@ -48,6 +45,14 @@ class Subject:
     """Values of the scenario's own sweep, or of swept paths that are not factors."""
     case: str = ""
     """Scenario of a suite."""
+    has_both: bool = False
+    """Whether the scenario has both connections and datagrams."""
+
+    @property
+    def flows(self) -> str:
+        """Name of the group or link. If the metric covers only connections, or only datagrams, of all flows,
+        the name says so: see `points.flows_of`."""
+        return flows_of(self.metric, self.of, has_both=self.has_both)
 
     @property
     def name(self) -> str:
@@ -195,7 +200,7 @@ class Finding:
     def group(self) -> str:
         """Group of flows or link; a group of several flows has their number, and whether its value is their
         sum or mean."""
-        return with_flows(self.of, self.flows or (), self.combined)
+        return with_flows(self.subject.flows, self.flows or (), self.combined)
 
     @property
     def combined(self) -> Combined:
@@ -348,46 +353,6 @@ class Finding:
             "unfinished": self.left_out
             and {"reference": self.left_out.reference._asdict(), "variant": self.left_out.other._asdict()},
         }
-
-
-def is_asked(groups: Groups, subject: Subject, labels: Collection[str] = ()) -> bool:
-    """Whether the subject belongs to a requested group. If no groups are requested, or none for its metric,
-    every subject counts as requested."""
-    asked = groups.get(subject.metric, ()) if isinstance(groups, Mapping) else groups
-    return not asked or subject.is_of(asked, labels)
-
-
-def check_groups(groups: Groups, known: Iterable[tuple[Subject, Sequence[str]]]) -> None:
-    """Check that every group matches a subject.
-
-    Args:
-        groups: The groups, or the groups of each metric.
-        known: The subjects with their labels.
-
-    Raises:
-        UnknownNameError: If there is no such group.
-        NoRunError: If no such group has the metric.
-    """
-    subjects = list(known)
-    if isinstance(groups, Mapping):
-        _check_by_metric(groups, subjects)
-        return
-    for name in groups:
-        if not any(subject.is_of([name], labels) for subject, labels in subjects):
-            raise UnknownNameError(
-                "group of flows or link", name, dict.fromkeys(subject.of for subject, _ in subjects)
-            )
-
-
-def _check_by_metric(
-    groups: Mapping[str, Collection[str]], known: Sequence[tuple[Subject, Sequence[str]]]
-) -> None:
-    for metric, names in groups.items():
-        of_metric = [each for each in known if each[0].metric == metric]
-        for name in names:
-            if not any(subject.is_of([name], labels) for subject, labels in of_metric):
-                having = dict.fromkeys(subject.of for subject, _ in of_metric)
-                raise NoRunError(f'no run has {metric} of "{brief(name)}"{suggestion(name, having)}')
 
 
 def claims(found: Iterable[Finding]) -> list[Finding]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.points import parts_in_words
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import Comparison, Entries, Ran
 from fullpipe.validation.compare.finding import Finding, Note, Verdict
@@ -120,13 +119,21 @@ def _names(found: Mapping[str, Any]) -> Names:
     return Names(words, _tables(found.get("settings")))
 
 
-def with_names(found: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[dict[str, Any], list[Finding]]:
-    """The file and its findings with the displayed names of sides: see `Names.side`."""
+def with_names(
+    found: Mapping[str, Any], findings: Sequence[Finding], *, has_both: bool = False
+) -> tuple[dict[str, Any], list[Finding]]:
+    """The file and its findings with the displayed names of sides and groups: see `Names.side` and
+    `Subject.has_both`."""
     names, sides = _names(found), found.get("sides")
     seeds = {names.side(str(side)): of for side, of in sides.items()} if isinstance(sides, Mapping) else {}
     shown = {side: names.side(side) for side in dict.fromkeys(s for each in findings for s in each.sides)}
     named = [
-        replace(names.finding(each), sides=(shown[each.sides[0]], shown[each.sides[1]])) for each in findings
+        replace(
+            each,
+            subject=replace(each.subject, has_both=has_both),
+            sides=(shown[each.sides[0]], shown[each.sides[1]]),
+        )
+        for each in map(names.finding, findings)
     ]
     entries = [
         {**each, "side": shown.get(str(each.get("side", "")), "")} for each in _mappings(found.get("entries"))
@@ -142,7 +149,7 @@ _RUNS = re.compile(r"(\d+) of (\d+) runs of (.+?)(?: \([^()]*\))?(?= and \d+ of 
 def notes_in_words(found: Mapping[str, Any], notes: Iterable[str]) -> list[str]:
     """The notes of a file in words: one line per metric that some runs lack, with labels of metrics."""
     names = _names(found)
-    return [parts_in_words(line) for line in merged(map(note_in, notes), names, in_words=True)]
+    return merged(map(note_in, notes), names, in_words=True)
 
 
 def note_in(text: str) -> Note:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.points import with_flows
+from fullpipe.analysis.points import as_definition, with_flows
 from fullpipe.analysis.shown import (
     LARGER_PART,
     LONGEST,
@@ -130,7 +130,7 @@ class Names:
     def place(self, found: Finding, *, with_side: bool = False, with_group: bool = True) -> str:
         """Side, case, point and group of a finding, if requested and present."""
         side = self.side(found.sides[1]) if with_side else ""
-        group = with_flows(found.of, found.flows or (), "") if with_group else ""
+        group = with_flows(found.subject.flows, found.flows or (), "") if with_group else ""
         return ", ".join(filter(None, [side, found.case, self.point(found), group]))
 
 
@@ -177,7 +177,8 @@ def _line(notes: Sequence[Note], names: Names, *, in_words: bool) -> str:
     label = metric_shown(metric) if in_words and metric else metric
     if len(notes) > 1:
         return _left_out(label, notes, names)
-    return str(notes[0]).replace(f"{metric} of ", f"{label} of ", 1) if metric else str(notes[0])
+    text = as_definition(str(notes[0]))
+    return text.replace(f"{metric} of ", f"{label} of ", 1) if metric else text
 
 
 def _left_out(label: str, notes: Sequence[Note], names: Names) -> str:
@@ -355,8 +356,7 @@ def moves(found: Finding) -> str:
     size = _size(found)
     mark = DOUBTED if found.doubts else ""
     ends = number(found.reference, found), number(found.other, found)
-    unit = difference_unit_shown(found.unit, found.metric)
-    if found.is_relative or not _adds_up(*ends, size.removesuffix(f" {unit}").split()[0]):
+    if found.is_relative or not _adds_up(*ends, size.split()[0]):
         return f"{verb} by {size} to {value(found.other, found)}{mark}"
     return f"{verb} from {ends[0]} to {value(found.other, found)}{mark}, by {size}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,10 @@ from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics import connections, flow_groups
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions, is_bulk
 from fullpipe.analysis.values import values_of
+from fullpipe.errors import NoRunError, UnknownNameError, brief, suggestion
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from fullpipe.validation.compare.finding import Subject
 
 Key = tuple[str, int | str]
 """Kind, and the index of an entry in the reference, or the name of a total or a link."""
@@ -165,3 +167,50 @@ def places(reference: Side, other: Side) -> list[int]:
             where = f'entry {place} in "{side}" and entry {there_at[name]} in "{first}"'
             raise ValueError(f'flows: "{name}" is {where}; name all entries, or put them into the same order')
     return list(range(len(names)))
+
+
+# Requested groups of flows and links.
+
+
+Groups = Collection[str] | Mapping[str, Collection[str]]
+"""Requested groups of flows and links: one list for all metrics, or a list for each metric by its name."""
+
+
+def is_asked(groups: Groups, subject: Subject, labels: Collection[str] = ()) -> bool:
+    """Whether the subject belongs to a requested group. If no groups are requested, or none for its metric,
+    every subject counts as requested."""
+    asked = groups.get(subject.metric, ()) if isinstance(groups, Mapping) else groups
+    return not asked or subject.is_of(asked, labels)
+
+
+def check_groups(groups: Groups, known: Iterable[tuple[Subject, Sequence[str]]]) -> None:
+    """Check that every group matches a subject.
+
+    Args:
+        groups: The groups, or the groups of each metric.
+        known: The subjects with their labels.
+
+    Raises:
+        UnknownNameError: If there is no such group.
+        NoRunError: If no such group has the metric.
+    """
+    subjects = list(known)
+    if isinstance(groups, Mapping):
+        _check_by_metric(groups, subjects)
+        return
+    for name in groups:
+        if not any(subject.is_of([name], labels) for subject, labels in subjects):
+            raise UnknownNameError(
+                "group of flows or link", name, dict.fromkeys(subject.of for subject, _ in subjects)
+            )
+
+
+def _check_by_metric(
+    groups: Mapping[str, Collection[str]], known: Sequence[tuple[Subject, Sequence[str]]]
+) -> None:
+    for metric, names in groups.items():
+        of_metric = [each for each in known if each[0].metric == metric]
+        for name in names:
+            if not any(subject.is_of([name], labels) for subject, labels in of_metric):
+                having = dict.fromkeys(subject.of for subject, _ in of_metric)
+                raise NoRunError(f'no run has {metric} of "{brief(name)}"{suggestion(name, having)}')
