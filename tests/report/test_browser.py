@@ -106,11 +106,11 @@ def test_means_have_bands_and_a_label_hides_both(show: Show) -> None:
     figure.scroll_into_view_if_needed()
     figure.locator("canvas").wait_for()
     assert ink(figure) > 1_000
-    assert figure.locator(".u-legend .u-series:visible").count() == 2
+    assert figure.locator(".u-legend .u-series:visible").count() == 3  # the last is the fair share
     assert "–" not in figure.locator(".u-legend").inner_text(), "no value is known before a pointer is there"
     figure.locator(".u-legend .u-label").nth(1).click()
     hidden = figure.evaluate("(figure) => figure.plot.series.slice(1).map((one) => one.show)")
-    assert hidden == [False, False, False, True, True, True]
+    assert hidden == [False, False, False, *[True] * 6]
 
 
 def test_legends_show_the_dashes_of_lines(show: Show) -> None:
@@ -118,7 +118,11 @@ def test_legends_show_the_dashes_of_lines(show: Show) -> None:
     figure.scroll_into_view_if_needed()
     figure.locator("canvas").wait_for()
     code = "(all) => all.map((one) => getComputedStyle(one).strokeDasharray)"
-    assert figure.locator(".u-legend .dashes path").evaluate_all(code) == ["none", "8px, 3px, 2px, 3px"]
+    assert figure.locator(".u-legend .dashes path").evaluate_all(code) == [
+        "none",
+        "8px, 3px, 2px, 3px",
+        "2px, 2px",
+    ]
 
 
 def test_a_report_has_every_sample(show: Show, million: Document) -> None:
@@ -213,12 +217,12 @@ def test_means_save_with_the_ends_of_their_intervals(show: Show, runs: Document,
     figure.scroll_into_view_if_needed()
     menu = figure.locator(".save")
     head, rows = table(file := saved(menu, "CSV", tmp_path))
-    names = [
-        f"{flow}: goodput (Mbit/s){end}" for flow in ("cubic-1", "bbr3-1") for end in ("", ", low", ", high")
-    ]
+    fair = "fair share of cubic-1 and bbr3-1 (50.0 % of the goodput)"
+    lines = ("cubic-1", "bbr3-1", fair)
+    names = [f"{line}: goodput (Mbit/s){end}" for line in lines for end in ("", ", low", ", high")]
     assert head == ["rate (Mbit/s)", *names]
     assert [float(row[0]) for row in rows] == [5, 10, 20]
-    for column in range(7):
+    for column in range(10):
         of_plot = figure.evaluate("(figure, column) => Array.from(figure.plot.data[column])", column)
         assert numbers(file, column) == pytest.approx(of_plot, rel=1e-9)
     told = words(file := saved(menu, "SVG", tmp_path))

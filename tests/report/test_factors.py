@@ -204,7 +204,7 @@ def test_a_test_has_the_parts_of_every_report(fullpipe: FullPipe, tested: Path) 
     assert {"### All tests", "### Means", "### Every run", "## Provenance", "## Data"} <= set(heads)
     assert "6 runs of 2 points over rate, seeds 1 to 3" in text
     assert "goodput share of cubic-1 over rate: means and 95 % intervals" in text
-    assert "- 1 bottleneck: 5 to 10 Mbit/s" in text
+    assert "- Link 1, bottleneck: 5 to 10 Mbit/s" in text
     assert "rows.json, values.csv, line.toml" in text
     made = text.partition("(times and hashes differ), in this order:")[2].split("```")[1].splitlines()
     assert [line.split()[1] for line in made[1:]] == ["run", "test", "report"]
@@ -230,5 +230,5 @@ def test_a_file_alone_has_the_path_and_the_commands(fullpipe: FullPipe, tested: 
     fullpipe("report", "t.json", "-o", "t.md")
     text = (tested / "t.md").read_text(encoding="utf-8")
     assert "3 seeds, simulated with fullpipe's native engine, fullpipe " in text
-    assert "- 1 bottleneck: 5 to 10 Mbit/s" in text
+    assert "- Link 1, bottleneck: 5 to 10 Mbit/s" in text
     assert "fullpipe run line.toml --seeds 3 --out kept\nfullpipe test kept" in text

@@ -10,7 +10,7 @@ from fullpipe import Scenario
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.shown import p_shown
 from fullpipe.report.content import Lines
-from fullpipe.report.findings import FindingPoints, first_table, point_of, whole_table, widths
+from fullpipe.report.findings import FindingPoints, first_table, points_of, whole_table, widths
 from fullpipe.report.path import sources_of
 from fullpipe.report.rows import HOW, Budget
 from fullpipe.report.runs.figures import over_points
@@ -200,5 +200,5 @@ def test_the_figure_of_a_sweep_is_the_panel_where_something_is_decided() -> None
     assert [each.verdict for each in made] == ["undecided", "undecided", "worse", "worse"]
     points = FindingPoints.of_findings("duel", made, frozenset({0}))
     assert points is not None
-    drawn, _ = over_points(points, 12, ("goodput", 0), point_of(made, "goodput", 0))
+    drawn, _ = over_points(points, 12, ("goodput", 0), points_of(made, "goodput", 0))
     assert drawn[0].caption.startswith("goodput of mine, queue codel over rate")

@@ -31,7 +31,7 @@ def test_a_link_has_its_rate_delay_queue_bdp_and_loss() -> None:
     bdp = 10e6 * 0.02 / 8
     held = 30 * 1514 / bdp
     assert drawn(one).numbers[0] == (
-        f"1  bottleneck: 10 Mbit/s, 10 ms delay, queue drop_tail 30 packets ({held:.2g} BDP), loss 1 %"
+        f"Link 1, bottleneck: 10 Mbit/s, 10 ms delay, queue drop_tail 30 packets ({held:.2g} BDP), loss 1 %"
     )
     assert drawn(one).numbers[-1] == "Base RTT: 20 ms, without serialisation"
 
@@ -40,7 +40,7 @@ def test_swept_values_are_ranges() -> None:
     sizes = [scenario(**{f"{LINK}.queue": {"size": size}}) for size in ("0.5 bdp", "2 bdp", "8 bdp")]
     packets = [resolve(one).links[0].queue.packets for one in sizes]  # type: ignore[union-attr]
     line, _ = drawn(*sizes, scenario(**{f"{LINK}.rate": "40 Mbit/s"}), sizes[0]).numbers
-    assert line.startswith("1  bottleneck: 10 to 40 Mbit/s, 10 ms delay, queue drop_tail ")
+    assert line.startswith("Link 1, bottleneck: 10 to 40 Mbit/s, 10 ms delay, queue drop_tail ")
     alone, _ = drawn(*sizes).numbers
     assert f"drop_tail {min(packets)} to {max(packets)} packets (0.5 to 8 BDP)" in alone
 
@@ -101,8 +101,8 @@ def test_groups_of_one_algorithm_have_its_colour() -> None:
 def test_a_way_back_that_differs_has_a_line_of_its_own() -> None:
     slow = scenario(**{"topology.reverse": {"rate": "1 Mbit/s", "delay": "10 ms", "queue": {"packets": 30}}})
     first, second, _ = drawn(slow).numbers
-    assert first.startswith("1  bottleneck: 10 Mbit/s")
-    assert second.startswith("2  bottleneck-reverse: 1 Mbit/s")
+    assert first.startswith("Link 1, bottleneck: 10 Mbit/s")
+    assert second.startswith("Link 2, bottleneck-reverse: 1 Mbit/s")
 
 
 def test_links_of_a_chain_are_numbered_along_it() -> None:

@@ -19,6 +19,7 @@ from fullpipe.report.content import (
     Boxes,
     Code,
     Document,
+    Figure,
     Forest,
     Heat,
     Lines,
@@ -30,10 +31,9 @@ from fullpipe.report.from_file import page_of_file
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs import repeat
-from fullpipe.report.runs.figures import series
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.points import Points
-from fullpipe.report.svg.marks import look
+from fullpipe.report.svg.marks import look, series
 from fullpipe.runs import Run
 from tests.report.pages import figures_of, runs_of, scenario, section, sentences, tables
 
@@ -169,9 +169,10 @@ def test_lines_of_quantities_say_which(shares: list[Run]) -> None:
     ]
     lines = [figure.chart for figure in figures_of(page_of(delays)) if isinstance(figure.chart, Lines)]
     assert lines
-    assert {line.label for chart in lines for line in chart.lines} == {
-        "one-way delay 5 ms",
-        "one-way delay 20 ms",
+    names = {line.label for chart in lines for line in chart.lines}
+    assert names == {
+        *("one-way delay 5 ms", "one-way delay 20 ms"),
+        *(f"fair share of {flow} (50.0 % of the goodput)" for flow in ("cubic-1", "bbr3-1")),
     }
     assert all(
         chart.is_log for figure in figures_of(page_of(shares)) if isinstance(chart := figure.chart, Lines)
@@ -212,14 +213,17 @@ def test_the_warm_up_is_in_the_figures_over_time() -> None:
     assert "the shade is the warm-up" in figure.caption
 
 
-def test_the_few_runs_that_are_drawn_over_time_are_of_both_variants() -> None:
+def test_every_point_that_is_drawn_over_time_has_all_its_variants() -> None:
     rates = [f"{mbps} Mbit/s" for mbps in (4, 6, 8, 10, 12)]
     points = [{RATE: rate, "flows.1.cca": cca} for rate in rates for cca in ("bbr1", "reno")]
     page = page_of([run(scenario(**point)) for point in points], budget=Budget(runs_over_time=5))
     (over_time,) = [one for one in page.parts[0].details if one.heading == "Over time"]
     named = [one.heading for one in over_time.sections]
-    assert len(named) == 5
-    assert {cca for cca in ("bbr1", "reno") for name in named if cca in name} == {"bbr1", "reno"}
+    drawn = {name.split(",")[0]: [cca for cca in ("bbr1", "reno") if f" {cca}," in name] for name in named}
+    assert named == [f"{rate}, algorithm {cca}, seed 1" for rate in drawn for cca in ("bbr1", "reno")]
+    assert len(drawn) == 2
+    (told,) = [block.text for block in over_time.blocks if isinstance(block, Text)]
+    assert "4 runs of 10, of the first seed: points with a warning, each with all variants" in told
 
 
 def test_variants_of_an_algorithm_get_verdicts_against_the_first() -> None:
@@ -450,3 +454,17 @@ def test_the_command_says_which_file_to_save_first() -> None:
     assert part.command
     assert part.before_command == f"{part.recipe.needs[0]} Repeat:"
     assert part.before_command.startswith("Save the scenario as ")
+
+
+def test_pings_have_an_rtt_over_time_but_no_goodput_and_no_window() -> None:
+    flows = [{"cca": "cubic"}, {"name": "ping", "workload": {"kind": "ping", "interval": "100 ms"}}]
+    page = page_of([run(Scenario(**{**scenario().to_dict(), "flows": flows}))])
+    (one,) = section(page, "Over time").sections
+    drawn = [page.parts[0].figure, *one.blocks]
+    names = {
+        figure.caption.partition(" ")[0]: [trace.label for trace in chart.traces]
+        for figure in drawn
+        if isinstance(figure, Figure) and isinstance(chart := figure.chart, Series)
+    }
+    assert names["goodput"] == names["cwnd"] == ["cubic-1"]
+    assert names["smoothed"] == ["cubic-1", "ping"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.shown import (
     axis_shown,
@@ -24,6 +25,7 @@ from fullpipe.report.content import Column, Difference, Figure, Forest, Table, r
 from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.contrast import EQUAL_SHARE
 from fullpipe.validation.compare.finding import Finding, known, leads
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, LEVEL
 from fullpipe.validation.compare.sentence import (
@@ -85,14 +87,19 @@ def _is_decided(found: Finding) -> bool:
     return found.verdict not in ("undecided", "equivalent")
 
 
-def point_of(ranked: Sequence[Finding], metric: str, of: int | str) -> Mapping[str, Any]:
-    """The point of the first decided finding on a metric of a group or entry.
+def has_pairs(findings: Sequence[Finding]) -> bool:
+    """Whether findings are of pairs of runs with one seed."""
+    return bool(findings) and all(each.rule in ("paired", "one-sided") for each in findings)
 
-    The result is the point of the first finding if every finding is undecided or equivalent.
-    """
+
+def points_of(ranked: Sequence[Finding], metric: str, of: int | str) -> list[Mapping[str, Any]]:
+    """The points that sentences on a metric of a group or entry name: of each pair of sides, the point of the
+    first decided finding, or of the first finding if none is decided."""
     own = [each for each in ranked if each.metric == metric and of in (each.entry, each.of)]
-    decided = (each.point for each in own if _is_decided(each))
-    return next(decided, own[0].point if own else {})
+    firsts = {each.sides: each.point for each in reversed(own)}
+    decided = {each.sides: each.point for each in reversed(own) if _is_decided(each)}
+    points = (decided.get(sides, firsts[sides]) for sides in dict.fromkeys(each.sides for each in own))
+    return list({repr(point): point for point in points}.values())
 
 
 def first_table(
@@ -385,6 +392,18 @@ class FindingPoints(Points):
     def counts(self) -> Mapping[int, set[int]]:
         """Numbers of flows of every entry of `flows`, on both sides."""
         return self.known_counts
+
+    def fair_goodput(self, entry: int) -> pl.DataFrame:
+        """The fair share of a group in every run: see `Points.fair_goodput`. Empty unless all groups with a
+        goodput are bulk flows whose numbers are the same on both sides."""
+        rows = self.values.filter(pl.col("metric") == "goodput")
+        known = set(rows["entry"].drop_nulls())
+        counts = {each: sum(self.counts.get(each, ())) for each in known}
+        is_alike = all(len(self.counts.get(each, ())) == 1 for each in known)
+        if entry not in known or len(known) < 2 or not known <= self.bulk or not is_alike:
+            return rows.clear()
+        even = pl.lit(counts[entry] / sum(counts.values())).alias(EQUAL_SHARE)
+        return rows.filter(pl.col("of") == ALL).with_columns(even, fair=pl.col("value") * even)
 
     @property
     def count(self) -> int:

@@ -35,7 +35,8 @@ from fullpipe.report.findings import (
     FindingPoints,
     first_table,
     forest_of,
-    point_of,
+    has_pairs,
+    points_of,
     whole_table,
     widths,
 )
@@ -191,8 +192,12 @@ def _part(
     )
     has_cases = any(each.case for each in findings)
     leading = lead(points, made) if points else None
-    at = point_of(order, *leading) if leading else {}
-    drawn = figures.over_points(points, budget.figures, leading, at)[0] if points and not has_cases else []
+    at = points_of(order, *leading) if leading else []
+    drawn = (
+        figures.over_points(points, budget.figures, leading, at, has_pairs=has_pairs(findings))[0]
+        if points and not has_cases
+        else []
+    )
     is_swept = points is not None and len(points.paths) > 1
     scenarios = by_side(ran)
     files = [] if of_runs else list(files_of(found, scenarios))
@@ -394,7 +399,7 @@ def _of_values(
     drawn: Sequence[Figure],
     budget: Budget,
     runs: Sequence[Run],
-    at: Mapping[str, Any],
+    at: Sequence[Mapping[str, Any]],
 ) -> Iterator[Section]:
     """Means, figures and the meaning of metrics; if runs are available, all details of a report of runs."""
     if runs:

@@ -61,7 +61,7 @@ def path_of(scenarios: Sequence[Scenario]) -> Figure | None:
     alike = [(one, network) for one, network in pairs if _names(network) == _names(first)]
     labels = _labels(distinct)
     drawn = _drawn(distinct, first, hops[:_MOST_HOPS], labels)
-    lines = [f"{n}  {_hop(alike, hop)}" for n, hop in enumerate(hops[:_MOST_HOPS], 1)]
+    lines = [f"Link {n}, {_hop(alike, hop)}" for n, hop in enumerate(hops[:_MOST_HOPS], 1)]
     lines += [_round_trip([network for _, network in alike])]
     left = [counted(len(hops) - _MOST_HOPS, "more hop")] if len(hops) > _MOST_HOPS else []
     left += [f"{counted(len(networks) - len(alike), 'scenario')} with another topology"] * (

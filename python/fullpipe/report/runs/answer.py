@@ -27,11 +27,12 @@ from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Table, rows_of
 from fullpipe.report.path import made_by, setup_of
 from fullpipe.report.rows import Budget, tally
-from fullpipe.report.runs.points import SHARE, SHARE_RATIO, Points
+from fullpipe.report.runs.points import SHARE_RATIO, Points
 from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, named_paths, sentences
 from fullpipe.report.text import counted, folded, left_out, listed
 from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
+from fullpipe.validation.compare.contrast import SHARE
 from fullpipe.validation.compare.fair_share import share_at_points, with_fair_share
 from fullpipe.validation.compare.finding import DIFFERENT, claims
 from fullpipe.validation.compare.sentence import Names, largest, moves, name_of, names_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import polars as pl
 from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import bounds_of, neutral_of
 from fullpipe.analysis.metrics import BY_NAME, busy_links
-from fullpipe.analysis.metrics.groups import algorithms_of
+from fullpipe.analysis.metrics.groups import ECHOES, algorithms_of
 from fullpipe.analysis.metrics.measure import Bounds, View
 from fullpipe.analysis.metrics.table import names_in
 from fullpipe.analysis.over_seeds import FEW
@@ -31,15 +31,15 @@ from fullpipe.report.content import (
     Heat,
     Line,
     Lines,
+    Look,
     Section,
-    Series,
     Text,
-    Trace,
 )
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs.points import VARIANT, Points, ordered
-from fullpipe.report.svg.marks import distinct
-from fullpipe.report.text import counted, left_out
+from fullpipe.report.runs.tables import named_paths
+from fullpipe.report.svg.marks import distinct, series
+from fullpipe.report.text import counted, left_out, listed
 from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.quantities import as_numbers
@@ -49,12 +49,21 @@ _WANTED = names_in(View.FIGURE)
 Drawn = tuple[str, int | str]
 """A metric of an entry of `flows`, a total or a link."""
 _MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
+_FAIR, _DOTTED = (6, 3, 4), 6
+"""Colours and dashes of lines of fair shares."""
+_NEAR = 0.02
+"""Largest difference of fair shares that are drawn as one line, as a share of either."""
 _MOST_BANDS = 3
 """Maximum number of lines at which their bands are readable. With more lines, a heat map comes first."""
 
 
 def over_points(
-    found: Points, most: int, lead: Drawn | None = None, at: Mapping[str, Any] | None = None
+    found: Points,
+    most: int,
+    lead: Drawn | None = None,
+    at: Sequence[Mapping[str, Any]] = (),
+    *,
+    has_pairs: bool = False,
 ) -> tuple[list[Figure], str]:
     """Figures over points, metric by metric, and a note on figures left out; empty for a single run.
 
@@ -62,11 +71,23 @@ def over_points(
         found: The points.
         most: Maximum number of figures.
         lead: Metric and group of the first figure.
-        at: The point that the conclusion names. Its panel comes first in a figure with several panels.
+        at: Points that the conclusion names. The panel of the first one is the first of several panels.
+        has_pairs: Whether the conclusion is from pairs of runs with one seed, which captions then say.
     """
-    figures = list(_figures(found, lead, at or _highest(found, lead))) if found.count > 1 else []
+    first = at[0] if at else _highest(found, lead)
+    figures = list(_figures(found, lead, first)) if found.count > 1 else []
     note = left_out(most, len(figures), "figures")
-    return figures[:most], f"{note} fullpipe plot draws any of them." if note else ""
+    shown = [_with_pairs(each) if has_pairs else each for each in figures[:most]]
+    return shown, f"{note} fullpipe plot draws any of them." if note else ""
+
+
+def _with_pairs(figure: Figure) -> Figure:
+    """The figure with a sentence in its caption, as intervals of different means may overlap."""
+    if not isinstance(figure.chart, Lines):
+        return figure
+    marks = "bar" if figure.chart.has_bars else "band"
+    told = f"Each {marks} is the interval of one mean. Verdicts are of differences paired by seed."
+    return replace(figure, caption=f"{figure.caption} {told}")
 
 
 def _unnumbered(flows: pl.DataFrame) -> dict[str, str]:
@@ -173,7 +194,7 @@ def _of_metric(
     """Yield figures of one group. The kind of figure depends on the number and the kind of the paths."""
     if rows.is_empty() or rows["value"].n_unique() < 2:
         return
-    along = next((path for path in paths if _numbers(rows[path].to_list())), None)
+    along = next((path for path in paths if as_numbers(ordered(rows[path].to_list()))), None)
     others = [path for path in paths if path != along]
     if len(paths) > 2:
         panel = next((path for path in reversed(others) if not path.endswith(("cca", VARIANT))), others[-1])
@@ -191,8 +212,7 @@ def _of_metric(
     neutral = None if even is None else scale * even
     named = metric_shown(metric, of)
     if along:
-        least, most = bounds_of(metric)
-        chart: Chart = _lines(found, rows, along, others, label, (least * scale, most * scale))
+        chart: Chart = _lines(found, rows, along, others, label)
         if others and rows[others[0]].n_unique() > _MOST_BANDS:
             yield _figure(f"{named}: means", _heat(found, rows, (along, others[0]), neutral, metric), found)
         yield _figure(f"{named} over {found.words[along]}: means and 95 % intervals", chart, found)
@@ -210,13 +230,12 @@ def _of_groups(found: Points, rows: pl.DataFrame, metric: str) -> Iterator[Figur
         return
     scale, label = axis_shown(metric)
     rows = rows.with_columns(pl.col("value") * scale)
-    least, most = bounds_of(metric)
     named = metric_shown(metric, "every group of flows")
     words = {of: found.group_of(metric, of) for of in rows["of"].unique().to_list()}
     rows = rows.with_columns(pl.col("of").replace(words))
-    along = next((path for path in found.paths if _numbers(rows[path].to_list())), None)
+    along = next((path for path in found.paths if as_numbers(ordered(rows[path].to_list()))), None)
     if along:
-        chart = _lines(found, rows, along, ["of"], label, (least * scale, most * scale))
+        chart = _lines(found, rows, along, ["of"], label)
         yield _figure(f"{named} over {found.words[along]}: means and 95 % intervals", chart, found)
         return
     names = [", ".join(filter(None, [found.told(row), row["of"]])) for row in rows.iter_rows(named=True)]
@@ -227,16 +246,12 @@ def _figure(caption: str, chart: Chart, found: Points) -> Figure:
     return Figure(f"{caption}.", chart, f"{caption}, scenario {found.name}. The numbers are in the tables.")
 
 
-def _lines(
-    found: Points,
-    rows: pl.DataFrame,
-    along: str,
-    others: Sequence[str],
-    label: str,
-    bounds: Bounds,
-) -> Lines:
+def _lines(found: Points, rows: pl.DataFrame, along: str, others: Sequence[str], label: str) -> Lines:
+    metric = rows["metric"][0]
+    (least, most), (scale, _) = bounds_of(metric), axis_shown(metric)
+    bounds = least * scale, most * scale
     values = ordered(rows[along].to_list())
-    numbers, unit = _numbers(values) or ([], "")
+    numbers, unit = as_numbers(values) or ([], "")
     if not unit:
         numbers = [float(f"{number * unit_of(along).scale:.12g}") for number in numbers]
     places = dict(zip(values, numbers, strict=True))
@@ -250,7 +265,33 @@ def _lines(
         points = [_mean(places[key[0]], group["value"].to_numpy(), bounds) for key, group in groups]
         lines.append(Line(name, look, sorted(points)))
     axis = found.labels.axis(along, values, found.words[along])
+    if fair := list(_fair_lines(found, rows, along, places)):
+        alone = found.group_of(metric, rows["of"][0])
+        lines = [*(line if line.label else replace(line, label=alone) for line in lines), *fair]
     return Lines(axis, label, lines, is_log=is_geometric(sorted(set(numbers))))
+
+
+def _fair_lines(found: Points, rows: pl.DataFrame, along: str, places: Mapping[Any, float]) -> Iterator[Line]:
+    """A dotted line with the fair share of every group that is drawn, if there are few groups. Groups whose
+    fair shares are about equal have one line."""
+    entries, metric = rows["entry"].drop_nulls().unique().sort().to_list(), rows["metric"][0]
+    scale, _ = axis_shown(metric)
+    drawn = list[tuple[str, Mapping[Any, float], list[str]]]()
+    for entry in entries if len(entries) <= _MOST_BANDS else ():
+        means, part = found.fair_at(metric, entry, along)
+        alike = (names for of, fair, names in drawn if of == part and _are_near(fair, means))
+        names = next(alike, [])
+        if means and not names:
+            drawn.append((part, means, names))
+        names.append(found.called(entry))
+    for colour, (part, fair, names) in zip(_FAIR, drawn, strict=False):
+        ends = sorted((places[at], scale * mean) for at, mean in fair.items())
+        points = [(at, mean, mean, mean) for at, mean in ends]
+        yield Line(f"fair share of {listed(names)}{part}", Look(colour, _DOTTED), points)
+
+
+def _are_near(one: Mapping[Any, float], other: Mapping[Any, float]) -> bool:
+    return one.keys() == other.keys() and all(isclose(one[at], other[at], rel_tol=_NEAR) for at in one)
 
 
 def _word(found: Points, row: Mapping[str, Any], others: Sequence[str]) -> str:
@@ -323,28 +364,25 @@ def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Itera
     yield _figure(told, Boxes(label, made), found)
 
 
-def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
-    return as_numbers(list(dict.fromkeys(values)))
-
-
 # Time series of the first seed of each sweep point; of many points, a subset is drawn.
 
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 _DRAWN = ("goodput", "rtt", "cwnd", "queue")
+_CHOICES = ("points that the conclusion names", "points with a warning", "points at equal distances")
 _MOST_EXAMINED = 40
 """Maximum number of points that are examined for warnings, to choose the runs that are drawn over time. One
 point takes about as long as all warnings of a page."""
 
 
-def over_time(found: Points, budget: Budget, at: Mapping[str, Any] | None = None) -> Section:
+def over_time(found: Points, budget: Budget, at: Sequence[Mapping[str, Any]] = ()) -> Section:
     """Return the samples of the first seed of every point.
 
-    If there are more points than the page has space for, the point `at` of the conclusion comes first with
-    all its variants, then points with a warning, then points at equal distances. See `_chosen`.
+    If there are more points than the page has space for, the points `at` of the conclusion come first, then
+    points with a warning, then points at equal distances, each with all its variants. See `_chosen`.
     """
     sections, more = list[Section](), list[Block]()
-    for place in _chosen(found, budget.runs_over_time, at or {}):
+    places, why = _chosen(found, budget.runs_over_time, at)
+    for place in places:
         run = found.runs[place]
         figures = list(_over_time_figures(run, budget))
         if figures:
@@ -354,35 +392,50 @@ def over_time(found: Points, budget: Budget, at: Mapping[str, Any] | None = None
     if not sections:
         more.append(Text("No run was recorded over time: record.interval is off."))
     elif len(sections) < len(found.runs):
-        rest = len(found.runs) - len(sections)
-        told = f"{counted(len(sections), 'run')} of {len(found.runs):,}, of the first seed; {rest:,} left out"
-        more.append(Text(f"Shown over time: {told}, to keep the page small. fullpipe plot draws any run."))
+        told = f"{counted(len(sections), 'run')} of {len(found.runs):,}, of the first seed{why}"
+        more.append(Text(f"Shown over time: {told}. fullpipe plot draws any run."))
     return Section("Over time", more, sections)
 
 
-def _chosen(found: Points, most: int, at: Mapping[str, Any]) -> list[int]:
-    """Indices of the first runs of at most this many points.
+def _chosen(found: Points, most: int, at: Sequence[Mapping[str, Any]]) -> tuple[list[int], str]:
+    """Indices of the first runs of at most this many points, and words on their choice; no words if all
+    points are chosen.
 
-    The runs at the point `at` come first; `at` has a value, or its words, for each path. Points with a
-    warning come next, unless there are more than `_MOST_EXAMINED` points.
+    Variants of one point stay together. The runs at the points `at` come first; these have a value, or its
+    words, for each path. Points with a warning come next, unless there are more than `_MOST_EXAMINED` points.
     """
-    firsts = _firsts(found)
+    of_places = _places(found)
+    firsts = [places[0] for places in of_places]
     if len(firsts) <= most:
-        return firsts
-    is_at = (all(_is_at(found, found.points[place], *each) for each in at.items()) for place in firsts)
-    lead = _evenly([place for place, is_it in zip(firsts, is_at, strict=True) if is_it and at], most)
-    warned: list[int] = []
+        return firsts, ""
+    paths = [path for path in found.paths if path not in named_paths(found)]
+    by_point: dict[str, list[int]] = {}
+    for place in firsts:
+        by_point.setdefault(repr([found.points[place].get(path) for path in paths]), []).append(place)
+    groups = list(by_point.values())
+    lead = [of for of in groups if any(_is_at(found, found.points[of[0]], each) for each in at if each)]
+    warned = set[int]()
     if len(firsts) <= _MOST_EXAMINED:
-        of_point = zip(firsts, _by_point(found), strict=True)
-        warned = [place for place, runs in of_point if place not in lead and warnings_of(runs)]
-    kept = [*lead, *_evenly(warned, most - len(lead))]
-    others = sorted({*firsts} - {*kept, *warned})
-    return sorted([*kept, *_evenly(others, most - len(kept))])
+        warned = {of[0] for of in of_places if warnings_of([found.runs[place] for place in of])}
+    doubtful = [of for of in groups if of not in lead and not warned.isdisjoint(of)]
+    rest = [of for of in groups if of not in lead and of not in doubtful]
+    chosen, told = list[int](), list[str]()
+    for kind, words in zip((lead, doubtful, rest), _CHOICES, strict=True):
+        own = _evenly(range(len(kind)), (most - len(chosen)) // max(map(len, groups)))
+        chosen += [place for number in own for place in kind[number]]
+        told += [words] if own else []
+    each = ", each with all variants" if len(groups) < len(firsts) else ""
+    if not chosen:  # a point has more variants than there is room for
+        of = (lead or groups)[0]
+        return [of[number] for number in _evenly(range(len(of)), most)], ": some variants of a point"
+    return sorted(chosen), f": {listed(told)}{each}"
 
 
-def _is_at(found: Points, point: Mapping[str, Any], path: str, value: Any) -> bool:
-    """Whether a point has this value, or a value with these words."""
-    return path in point and value in (point[path], found.said(path, point[path]))
+def _is_at(found: Points, point: Mapping[str, Any], at: Mapping[str, Any]) -> bool:
+    """Whether a point has these values, or values with these words."""
+    return all(
+        path in point and value in (point[path], found.said(path, point[path])) for path, value in at.items()
+    )
 
 
 def _evenly(places: Sequence[int], most: int) -> list[int]:
@@ -393,16 +446,6 @@ def _evenly(places: Sequence[int], most: int) -> list[int]:
     """
     chosen = np.linspace(0, len(places) - 1, min(most, len(places))).round()
     return [places[int(n)] for n in chosen]
-
-
-def _firsts(found: Points) -> list[int]:
-    """Indices of the first run of every point."""
-    return [places[0] for places in _places(found)]
-
-
-def _by_point(found: Points) -> list[list[Run]]:
-    """The runs of every point and engine."""
-    return [[found.runs[place] for place in places] for places in _places(found)]
 
 
 def _places(found: Points) -> list[list[int]]:
@@ -422,56 +465,32 @@ def _over_time_figures(run: Run, budget: Budget) -> Iterator[Figure]:
             data, label = samples({run.name: tables}, quantity, links if of_links else None, each_ping=False)
         except ValueError:
             continue
+        if not of_links:
+            data = _without_echoes(data, quantity, kinds, labels)
         actors = data["actor"].unique(maintain_order=True).to_list()
         chosen = actors[: budget.traces]
         parts = [data.filter(pl.col("actor") == actor).drop_nulls("time_s") for actor in chosen]
         if not any(part.height for part in parts):
             continue
         rest = f"; {counted(len(actors) - len(chosen), 'more')} left out" if len(actors) > len(chosen) else ""
-        what = label.replace("\n", ", ")
+        what, *window = label.split("\n")
         names = [*chosen] if of_links else [labels.group(actor) for actor in chosen]
         drawn = series(what, names, [(part["time_s"].to_numpy(), part["value"]) for part in parts], kinds)
         warmup_s = run.scenario.warmup_s
         shade = "; the shade is the warm-up" if warmup_s > drawn.start_s else ""
+        means = "".join(f", moving {each}" for each in window)
         yield Figure(
-            f"{what} over time{rest}{shade}.",
+            f"{what} over time{means}{rest}{shade}.",
             replace(drawn, warmup_s=warmup_s),
             f"{what} over time, scenario {run.name}, seed {run.meta.seed}: {', '.join(names)}.",
         )
 
 
-def series(
-    label: str,
-    names: Sequence[str],
-    parts: Sequence[tuple[np.ndarray, pl.Series]],
-    algorithms: Mapping[str, str] = _NOTHING,
-) -> Series:
-    """Samples of several flows or links at common, equidistant times; the step is the median interval.
-
-    At a time without a sample, the last earlier sample counts. Flows have the colours of their `algorithms`.
-    """
-    times = [part[0] for part in parts]
-    gaps = np.concatenate([np.diff(each) for each in times]) if times else np.empty(0)
-    gaps = gaps[gaps > 0]
-    step = float(np.median(gaps)) if len(gaps) else 1.0
-    start = min((float(each[0]) for each in times if len(each)), default=0.0)
-    end = max((float(each[-1]) for each in times if len(each)), default=0.0)
-    places = start + step * np.arange(round((end - start) / step) + 1)
-    looks = distinct([algorithms.get(name, name) for name in names])
-    traces = [
-        Trace(name, look, _held(places, part, step))
-        for name, look, part in zip(names, looks, parts, strict=True)
-    ]
-    return Series(label, start, step, traces)
-
-
-def _held(places: np.ndarray, part: tuple[np.ndarray, pl.Series], step: float) -> np.ndarray:
-    """Return the last sample before every time of `places`; NaN where this sample is more than 1.5 steps
-    old."""
-    times, values = part[0], part[1].fill_null(float("nan")).to_numpy().astype(float)
-    if not len(times):
-        return np.full(len(places), np.nan)
-    last = np.searchsorted(times, places + step / 4, side="right") - 1
-    found = values[np.maximum(last, 0)]
-    found[(last < 0) | (places - times[np.maximum(last, 0)] > 1.5 * step)] = np.nan
-    return found
+def _without_echoes(
+    data: pl.DataFrame, quantity: str, kinds: Mapping[str, str], labels: Labels
+) -> pl.DataFrame:
+    """Samples without flows that have none: pings and probes have no goodput and no window."""
+    known = data.drop_nulls("value").filter(pl.col("value").is_not_nan())["actor"].unique().to_list()
+    if quantity == "goodput":
+        known = [actor for actor in known if kinds.get(labels.group(actor)) not in ECHOES]
+    return data.filter(pl.col("actor").is_in(known))

@@ -26,7 +26,7 @@ from fullpipe.report.content import (
     Text,
 )
 from fullpipe.report.files import question_of
-from fullpipe.report.findings import first_table, forest_of, point_of
+from fullpipe.report.findings import first_table, forest_of, has_pairs, points_of
 from fullpipe.report.path import path_of_runs, sources_of
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs import answer, figures, repeat, tables
@@ -177,11 +177,11 @@ def parts_of(
     budget: Budget | None = None,
     notes: Sequence[str] = (),
     check: Callable[[Sequence[Mapping[str, Any]]], object] = len,
-    at: Mapping[str, Any] | None = None,
+    at: Sequence[Mapping[str, Any]] = (),
 ) -> list[PartOfRuns]:
     """Make a part for every name of a scenario: see `page_of`.
 
-    Figures over time include the runs at the point `at`; default: the point of the first finding.
+    Figures over time include the runs at the points `at`; default: the points that the conclusion names.
     """
     budget, by_name = budget or Budget(), groups_of(runs, is_one=is_one)
     if not by_name:
@@ -217,7 +217,12 @@ def _check_values(found: Sequence[Points]) -> None:
 
 
 def _part(
-    found: Points, name: str, question: str, command: str, budget: Budget, at: Mapping[str, Any] | None = None
+    found: Points,
+    name: str,
+    question: str,
+    command: str,
+    budget: Budget,
+    at: Sequence[Mapping[str, Any]] = (),
 ) -> Part:
     made = doubted(tables.compared(found), found.doubts)
     told, rest = answer.answer(found, made)
@@ -225,9 +230,9 @@ def _part(
     order = answer.order(found, made)
     leading = answer.lead(found, made)
     words = {name: path for path, name in found.words.items()}
-    own = point_of(order, *leading) if leading else {}
-    at = at or {words.get(name, name): value for name, value in own.items()}
-    drawn, note = figures.over_points(found, budget.figures, leading, at)
+    own = points_of(order, *leading) if leading else []
+    at = at or [{words.get(name, name): value for name, value in point.items()} for point in own]
+    drawn, note = figures.over_points(found, budget.figures, leading, at, has_pairs=has_pairs(findings))
     series = figures.over_time(found, budget, at)
     is_swept = any(not isinstance(figure.chart, Boxes) for figure in drawn[:1])
     first = next(

@@ -20,12 +20,14 @@ from fullpipe.analysis.metrics.table import headlines, leading, names_in
 from fullpipe.analysis.outcome import NEEDED, called, labelled, with_groups
 from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
 from fullpipe.analysis.points import Subject, are_both, flows_of, groups_asked, points_of, with_flows
+from fullpipe.analysis.shown import number_shown
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, scenario_names
 from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
+from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE, shares
 
 # A scenario with a sweep whose points are the given scenarios.
 
@@ -123,7 +125,7 @@ _LED = names_in(View.TABLE)
 """Metrics that may lead a conclusion."""
 COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
-BULK, SHARE, EQUAL_SHARE, SHARE_RATIO = "bulk", "share", "equal_share", "share_ratio"
+BULK, SHARE_RATIO = "bulk", "share_ratio"
 """Metrics of how groups share a path. The group of all flows has no such metrics."""
 VARIANT = "variant"
 """Key of a point for the name of a side of a comparison."""
@@ -401,6 +403,28 @@ class Points:
     def _is_of(self, groups: Sequence[str]) -> pl.Expr:
         entries = [self.entries[of] for of in groups if of in self.entries]
         return pl.col("of").is_in(groups) | pl.col("entry").is_in(entries).fill_null(value=False)
+
+    def fair_at(self, metric: str, entry: int, along: str) -> tuple[dict[Any, float], str]:
+        """The fair share of a group at every value of a path, in bit/s or as a share of all goodput, and this
+        share in words if it is the same in all runs. Empty for other metrics, and without competitors."""
+        column = {"goodput": "fair", SHARE: EQUAL_SHARE}.get(metric, "")
+        rows = self.fair_goodput(entry) if column else pl.DataFrame()
+        if rows.is_empty():
+            return {}, ""
+        means, even = rows.group_by(along).agg(pl.col(column).mean()), rows[EQUAL_SHARE].unique().to_list()
+        part = f" ({number_shown(even[0], '1', EQUAL_SHARE)} % of the goodput)" if len(even) == 1 else ""
+        return dict(means.iter_rows()), part
+
+    def fair_goodput(self, entry: int) -> pl.DataFrame:
+        """The equal share of a group in every run, and `fair`, this share of the goodput in bit/s."""
+        own = shares(self.every_value)
+        if own.is_empty():
+            return own
+        own = own.filter(pl.col("entry") == entry, pl.col(SHARE) > 0)
+        keys = [*self.paths, *(["engine"] if "engine" not in self.paths else []), "seed"]
+        values = self.every_value.filter(pl.col("metric") == "goodput", pl.col("entry") == entry)
+        rows = own.join(values.select(*keys, "value"), on=keys, nulls_equal=True)
+        return rows.with_columns(fair=pl.col("value") / pl.col(SHARE) * pl.col(EQUAL_SHARE))
 
     def equal_share(self, row: Mapping[str, Any]) -> float | None:
         """The equal share of a row's group among all flows of its direction.

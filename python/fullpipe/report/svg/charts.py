@@ -71,7 +71,9 @@ def _bars(line: Line, x: Scale, y: Scale) -> str:
     """Bars with caps at both ends."""
     cap = f"m{-_CAP} 0h{2 * _CAP}"
     bars = [
-        f"M{x(at):.1f} {y(low):.1f}{cap}m{-_CAP} 0V{y(high):.1f}{cap}" for at, _, low, high in line.points
+        f"M{x(at):.1f} {y(low):.1f}{cap}m{-_CAP} 0V{y(high):.1f}{cap}"
+        for at, _, low, high in line.points
+        if high > low
     ]
     return element("path", d="".join(bars), class_=f"c{line.look.colour} line")
 

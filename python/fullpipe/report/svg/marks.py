@@ -6,16 +6,18 @@ import math
 import re
 import warnings
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from fullpipe.palette import COLOURS, DASHES, SHADES, look_of
-from fullpipe.report.content import Look
+from fullpipe.report.content import Look, Series, Trace
 from fullpipe.report.text import lines_visible
 
 # Elements of SVG, and the axes of all charts. Coordinates are in pixels.
@@ -288,4 +290,47 @@ def distinct(labels: list[str], numbers: Sequence[int] | None = None) -> list[Lo
         places += [(colour, dash) for dash in range(len(DASHES)) for colour in range(len(COLOURS))]
         free = next((place for place in places if Look(*place) not in found), places[0])
         found.append(Look(*free))
+    return found
+
+
+# Samples of several flows or links at common times.
+
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def series(
+    label: str,
+    names: Sequence[str],
+    parts: Sequence[tuple[np.ndarray, pl.Series]],
+    algorithms: Mapping[str, str] = _NOTHING,
+) -> Series:
+    """Samples of several flows or links at common, equidistant times; the step is the median interval.
+
+    At a time without a sample, the last earlier sample counts. Flows have the colours of their `algorithms`.
+    """
+    times = [part[0] for part in parts]
+    gaps = np.concatenate([np.diff(each) for each in times]) if times else np.empty(0)
+    gaps = gaps[gaps > 0]
+    step = float(np.median(gaps)) if len(gaps) else 1.0
+    start = min((float(each[0]) for each in times if len(each)), default=0.0)
+    end = max((float(each[-1]) for each in times if len(each)), default=0.0)
+    places = start + step * np.arange(round((end - start) / step) + 1)
+    looks = distinct([algorithms.get(name, name) for name in names])
+    traces = [
+        Trace(name, look, _held(places, part, step))
+        for name, look, part in zip(names, looks, parts, strict=True)
+    ]
+    return Series(label, start, step, traces)
+
+
+def _held(places: np.ndarray, part: tuple[np.ndarray, pl.Series], step: float) -> np.ndarray:
+    """Return the last sample before every time of `places`; NaN where this sample is more than 1.5 steps
+    old."""
+    times, values = part[0], part[1].fill_null(float("nan")).to_numpy().astype(float)
+    if not len(times):
+        return np.full(len(places), np.nan)
+    last = np.searchsorted(times, places + step / 4, side="right") - 1
+    found = values[np.maximum(last, 0)]
+    found[(last < 0) | (places - times[np.maximum(last, 0)] > 1.5 * step)] = np.nan
     return found
