@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from scipy.stats import ttest_rel
 
 from fullpipe.analysis.outcome import MOST, labelled, outcome
 from fullpipe.analysis.over_seeds import over_seeds
+from fullpipe.analysis.statistics import holm
 from fullpipe.scenario.labels import Labels
 
 SIZE = "topology.bottleneck.queue.size"
@@ -159,3 +162,54 @@ def test_groups_have_labels_unless_two_entries_share_one() -> None:
     assert shared["of"].to_list() == rows["of"]
     total = labelled(pl.DataFrame(rows), Labels({"flows.other": "all flows"}))
     assert total["of"].to_list() == rows["of"]
+
+
+def by_seed(points: Mapping[str, Sequence[float]]) -> str:
+    """The sentence on goodputs of one group, a list of values over seeds per point."""
+    columns = [SIZE, "seed", "engine", "kind", "entry", "of", "metric", "value", "unit"]
+    rows = [
+        (size, seed, "native", "flows", 0, "mine", "goodput", value * 1e6, "bit/s")
+        for size, of_point in points.items()
+        for seed, value in enumerate(of_point)
+    ]
+    values = pl.DataFrame(rows, schema=columns, orient="row")
+    (told,) = outcome(over_seeds(values), values=values)
+    return told
+
+
+def test_pairs_of_seeds_tell_points_apart_whose_intervals_overlap() -> None:
+    one = [4.0, 5.0, 6.0, 7.0]
+    other = [5.5, 6.4, 7.6, 8.5]
+    told = by_seed({"1 bdp": one, "2 bdp": other})
+    assert told.startswith("Goodput of mine rises from 5.50 [3.45, 7.55] Mbit/s at buffer 1 BDP to 7.00 [")
+    assert told.endswith("; tests are paired by seed.")
+    assert ttest_rel(one, other).pvalue < 0.05
+    told = by_seed({"1 bdp": other, "2 bdp": one})
+    assert " falls from 7.00 [" in told
+    told = by_seed({"1 bdp": one, "2 bdp": other[::-1]})
+    assert told.endswith(" over 2 points, and the difference is not significant; tests are paired by seed.")
+    assert ttest_rel(one, other[::-1]).pvalue > 0.05
+
+
+def test_pairs_of_points_are_corrected_together() -> None:
+    points = {"1 bdp": [5.0, 5.4, 5.9, 6.2], "2 bdp": [5.2, 5.5, 6.3, 6.4], "4 bdp": [5.3, 5.3, 6.2, 6.6]}
+    pairs = [ttest_rel(*pair).pvalue for pair in combinations(points.values(), 2)]
+    assert min(pairs) < 0.05 < min(holm(pairs))
+    told = by_seed(points)
+    assert told.endswith(
+        " over 3 points, and no difference is significant;"
+        " tests are paired by seed, with Holm's correction for 3 pairs."
+    )
+
+
+def test_a_mean_that_changes_at_every_point_rises_along_the_axis() -> None:
+    noise = [0.0, 0.01, -0.01, 0.02]
+    points = {
+        f"{size} bdp": [size + each for each in noise[n:] + noise[:n]] for n, size in enumerate((1, 2, 4))
+    }
+    assert " rises from each point to the next, from 1.00 [" in by_seed(points)
+    swapped = {size: points[size] for size in ("1 bdp", "4 bdp", "2 bdp")}
+    assert " is highest at buffer 4 BDP: " in by_seed(swapped)
+    del points["2 bdp"][:]
+    points["2 bdp"] = [2.0, 2.1]  # other seeds: intervals are compared
+    assert "paired" not in by_seed(points)

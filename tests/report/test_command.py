@@ -242,7 +242,7 @@ def test_files_and_folders_are_parts_of_one_page(fullpipe: FullPipe, store: Path
 @pytest.mark.parametrize(
     ("sweep", "leading"),
     [
-        ({"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}, "Goodput of cubic-1 is "),
+        ({"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}, "Goodput of cubic-1 rises from "),
         ({"flows.1.count": [1, 4]}, "Share over fair share of cubic-1 is "),
     ],
 )

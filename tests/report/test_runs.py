@@ -129,7 +129,8 @@ def test_scenarios_of_other_names_can_be_points_of_one_part() -> None:
     runs = [one for name, rate in named.items() for one in runs_of((rate,), name=name)]
     assert [one.heading for one in page_of(runs).parts] == list(named)
     page = page_of(runs, is_one=True)
-    assert page.title == "my line"
+    assert page.title == "my line: cubic and bbr3 over rate"
+    assert page.parts[0].question == "What does rate change for cubic-1 and bbr3-1 in the scenario my line?"
     means = tables(section(page, "Means"))[0]
     assert list(dict.fromkeys(row[0] for row in means.rows)) == ["5 Mbit/s", "10 Mbit/s"]
 

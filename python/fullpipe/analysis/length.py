@@ -27,7 +27,7 @@ _SEEDS = 3
 """Seeds that are examined per point."""
 EXAMINED = 400
 """Maximum number of runs whose samples are examined."""
-_FEWEST_SEEDS = 3
+FEWEST_SEEDS = 3
 """Minimum number of seeds of a point at which drift can be told from chance."""
 _MOST_NAMED = 2
 _LONGEST_WHERE = 160
@@ -206,8 +206,8 @@ def _drift(places: _Places, runs: Sequence[Run]) -> _Drift:
     from fullpipe.analysis.regions import random_points
     from fullpipe.analysis.statistics.stationarity import moving  # imported here, as the imports are slow
 
-    tested = [of for of in places if len(of) >= _FEWEST_SEEDS]
-    examined = random_points(tested, EXAMINED, _FEWEST_SEEDS)
+    tested = [of for of in places if len(of) >= FEWEST_SEEDS]
+    examined = random_points(tested, EXAMINED, FEWEST_SEEDS)
     courses = iter(_courses([runs[place] for of in examined for place in of]))
     found: dict[str, dict[int, list[Course]]] = {}
     groups: dict[tuple[str, int], dict[Mean, None]] = {}
@@ -217,7 +217,7 @@ def _drift(places: _Places, runs: Sequence[Run]) -> _Drift:
                 found.setdefault(name, {}).setdefault(number, []).append(course)
                 groups.setdefault((name, number), {})[mean] = None
     means = sum(map(len, found.values()))
-    bad = {name: moving(by_point, means, _FEWEST_SEEDS) for name, by_point in found.items()}
+    bad = {name: moving(by_point, means, FEWEST_SEEDS) for name, by_point in found.items()}
     order = sorted(filter(bad.get, bad), key=lambda name: -abs(_change(bad[name])))
     return _Drift(examined, len(tested), found, {name: bad[name] for name in order}, groups)
 

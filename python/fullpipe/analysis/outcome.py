@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+from math import isnan
 from typing import Any
 
 import polars as pl
@@ -25,6 +27,7 @@ from fullpipe.analysis.shown import (
     words_in,
 )
 from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.quantities import as_numbers
 
 MOST = 5
 """Maximum number of sentences of a conclusion."""
@@ -34,6 +37,8 @@ _MOST_GROUPS = 4
 _FAIRNESS = "jain"
 _BULK, _GOODPUT, _RATIO, _FAIR = "bulk", "goodput", "share_ratio", "equal_share"
 ONE_SEED = "one seed: no interval"
+ERROR = 0.05
+"""Largest probability that any of the tests of a sentence finds a difference that does not exist."""
 NEEDED = (_BULK, _RATIO, _FAIR)
 """Metrics from which the leading metrics are chosen, even if outputs do not show them."""
 _Rows = Sequence[Mapping[str, Any]]
@@ -44,6 +49,7 @@ def outcome(
     asked: Sequence[str] = (),
     labels: Labels | None = None,
     called: Callable[[str, str], str] = lambda metric, of: of,
+    values: pl.DataFrame | None = None,
 ) -> list[str]:
     """Summarise the results of runs in one to five sentences.
 
@@ -52,6 +58,7 @@ def outcome(
         asked: Requested metrics; default: the leading metrics of every group of flows.
         labels: Words for paths and values; default: the names in the model of scenarios.
         called: Function that names a group of flows in sentences on a metric; default: the name of the group.
+        values: The values behind the means, so that points are compared by seed; default: by their intervals.
 
     Returns:
         For one point, the mean and interval of every group; for several points, the points at which a metric
@@ -63,7 +70,10 @@ def outcome(
     paths = varying(known.select(paths).unique(maintain_order=True).to_dicts())  # one of paths set together
     subjects = list(_of_asked(known, asked) if asked else leads(known))
     if several:
-        told = [_extremes(known, paths, *subject, labels, called(*subject)) for subject in subjects[:MOST]]
+        seeds = None if values is None else with_groups(values)
+        told = [
+            _extremes(known, paths, *subject, labels, called(*subject), seeds) for subject in subjects[:MOST]
+        ]
         return [sentence for sentence in told if sentence]
     by_metric: dict[str, list[str]] = {}
     for metric, of in subjects:
@@ -188,26 +198,42 @@ def _of_point(
 
 
 def _extremes(
-    known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, labels: Labels | None, name: str
+    known: pl.DataFrame,
+    paths: Sequence[str],
+    metric: str,
+    of: str,
+    labels: Labels | None,
+    name: str,
+    values: pl.DataFrame | None,
 ) -> str:
     rows = _rows_of(known, metric, of)
 
     def place(row: Mapping[str, Any]) -> str:
         return ", ".join(point_shown({path: row[path] for path in paths}, labels))
 
-    return extremes(rows, metric, name, place) if len(rows) > 1 else ""
+    own = None if values is None else values.filter(pl.col("metric") == metric, pl.col("of") == of)
+    return extremes(rows, metric, name, place, own) if len(rows) > 1 else ""
 
 
-def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, Any]], str]) -> str:
+def extremes(
+    rows: _Rows,
+    metric: str,
+    of: str,
+    place: Callable[[Mapping[str, Any]], str],
+    values: pl.DataFrame | None = None,
+) -> str:
     """Say where a metric is highest and lowest, and how many other points may equal each extreme.
 
-    Points with one seed are not ranked, because the variation between seeds is unknown.
+    Points with one seed are not ranked, because the variation between seeds is unknown. If all points have
+    the same seeds, points differ if the t-test of their values paired by seed says so, after Holm's
+    correction for all pairs of points. Otherwise points differ if their intervals do not overlap.
 
     Args:
         rows: Means of a metric of one group or link, at least one, as `over_seeds` returns them.
         metric: Name of the metric.
         of: Name of the group or link.
         place: Function that names the point of a row.
+        values: Values of the metric of the group or link, with the columns of the points and `seed`.
     """
     least, *_, most = sorted((*rows, rows[0]), key=lambda row: row["mean"])
     unit = unit_shown(least["unit"], metric)
@@ -223,11 +249,93 @@ def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, An
     if within <= BY_NAME[metric].margin.allowed(least["mean"]):
         told = f"{named} is about the same at all {len(rows)} points: {low} to {high}"
         return short(begun(f"{told}; the differences are within the margin."))
-    if ends(least)[1] >= ends(most)[0]:
+    tested = _Tested.of(rows, values)
+    if tested and tested.is_monotonic:
+        first, last = (f"{text} at {place(row)}" for row, text in ((rows[0], low), (rows[-1], high)))
+        verb = "rises"
+        if least is not rows[0]:
+            first, last = (f"{text} at {place(row)}" for row, text in ((rows[0], high), (rows[-1], low)))
+            verb = "falls"
+        each = " from each point to the next," if len(rows) > 2 else ""
+        return short(begun(f"{named} {verb}{each} from {first} to {last}; {tested}."))
+    if tested and not tested.differ(least, most):
+        told = f"{named} is {low} to {high} over {len(rows)} points"
+        return short(begun(f"{told}{_pair(rows, unit, place, tested)}; {tested}."))
+    if not tested and ends(least)[1] >= ends(most)[0]:
         told = f"{named} is {low} to {high} over {len(rows)} points"
         return short(begun(f"{told}{_apart(rows, unit, place)}."))
-    at_most, at_least = (f"{place(row)}{_alike(row, rows)}" for row in (most, least))
-    return short(begun(f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}."))
+    at_most, at_least = (f"{place(row)}{_alike(row, rows, tested)}" for row in (most, least))
+    how = f"; {tested}" if tested and len(rows) > 2 else ""
+    return short(begun(f"{named} is highest at {at_most}: {high}; lowest at {at_least}: {low}{how}."))
+
+
+_MOST_TESTED = 12
+"""Maximum number of points of which all pairs are tested."""
+
+
+class _Tested:
+    """Tests of all pairs of points, paired by seed."""
+
+    def __init__(self, rows: _Rows, paths: Sequence[str], p: Mapping[tuple[int, int], float]) -> None:
+        self._rows, self._paths, self._p = rows, paths, p
+
+    @classmethod
+    def of(cls, rows: _Rows, values: pl.DataFrame | None) -> _Tested | None:
+        """The tests; None for many points, or unless all points have the same seeds, at least two."""
+        if values is None or not 1 < len(rows) <= _MOST_TESTED:
+            return None
+        paths = [path for path in paths_of(values) if path in rows[0]]
+        at: dict[str, dict[int, float]] = {}
+        for row in values.drop_nulls("value").iter_rows(named=True):
+            at.setdefault(repr([row[path] for path in paths]), {})[row["seed"]] = row["value"]
+        points = [at.get(repr([row[path] for path in paths]), {}) for row in rows]
+        seeds = points[0].keys()
+        if len(at) != len(rows) or len(seeds) < 2 or any(each.keys() != seeds for each in points):
+            return None
+        from fullpipe.analysis.statistics import holm, paired  # imported here, as the import is slow
+
+        pairs = list(combinations(range(len(rows)), 2))
+        found = [paired(*([points[n][seed] for seed in seeds] for n in pair)) for pair in pairs]
+        p = [float(not each.difference) if isnan(each.p) else each.p for each in found]
+        return cls(rows, paths, dict(zip(pairs, holm(p), strict=True)))
+
+    def __str__(self) -> str:
+        """The kind of the tests, and their number if there are several."""
+        many = f", with Holm's correction for {len(self._p)} pairs" if len(self._p) > 1 else ""
+        return f"tests are paired by seed{many}"
+
+    def differ(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Whether the means of two rows differ."""
+        first, last = sorted(
+            next(n for n, row in enumerate(self._rows) if row is each) for each in (one, other)
+        )
+        return first != last and self._p[first, last] < ERROR
+
+    @property
+    def is_monotonic(self) -> bool:
+        """Whether the rows are along one quantity, and every row differs from the one before, all in the same
+        direction."""
+        varied = [path for path in self._paths if len({row[path] for row in self._rows}) > 1]
+        if len(varied) != 1 or not as_numbers([row[varied[0]] for row in self._rows]):
+            return False
+        steps = list(pairwise(self._rows))
+        signs = {after["mean"] > before["mean"] for before, after in steps}
+        return len(signs) == 1 and all(self.differ(*step) for step in steps)
+
+
+def _pair(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str], tested: _Tested) -> str:
+    """Return words with a pair of points that differs although the extremes do not, or that no pair does."""
+    pairs = ((one, other) for one, other in combinations(rows, 2) if tested.differ(one, other))
+    if not (found := next(pairs, None)):
+        return (
+            ", and no difference is significant"
+            if len(rows) > 2
+            else ", and the difference is not significant"
+        )
+    less, more = sorted(found, key=lambda row: row["mean"])
+    digits = decimals_of(found)
+    above, below = (f"{place(row)} ({mean_shown(row, unit, digits=digits)})" for row in (more, less))
+    return f"; it is higher at {above} than at {below}"
 
 
 def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) -> str:
@@ -242,11 +350,14 @@ def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) ->
     return f"; it is higher at {more} than at {less}"
 
 
-def _alike(row: Mapping[str, Any], rows: _Rows) -> str:
-    """Return words with the number of other points whose interval overlaps the interval of the given point.
-    The true means at such points may be equal."""
+def _alike(row: Mapping[str, Any], rows: _Rows, tested: _Tested | None) -> str:
+    """Return words with the number of other points that may have the same mean: points that do not differ in
+    the tests, or without tests, points whose interval overlaps the interval of the given point."""
     low, high = ends(row)
-    others = sum(ends(one)[0] <= high and low <= ends(one)[1] for one in rows) - 1
+    if tested:
+        others = sum(not tested.differ(row, one) for one in rows) - 1
+    else:
+        others = sum(ends(one)[0] <= high and low <= ends(one)[1] for one in rows) - 1
     points = f"{others} other point" + ("s" if others > 1 else "")
     return f" (not distinguishable from {points})" if others else ""
 

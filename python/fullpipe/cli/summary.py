@@ -331,9 +331,11 @@ def show_points(
             complain(line)
         return
     answer = Answer(all_rows=all_rows)
-    told = outcome(found, metrics, words)
+    wanted = dict.fromkeys((*_OF_SHARES, *found["metric"].unique()))
+    values = labelled(values_of(runs, list(wanted)), words)
+    told = outcome(found, metrics, words, values=values)
     if not metrics or SHARE in metrics:
-        told = with_fair_share(told, labelled(values_of(runs, _OF_SHARES), words), MOST, words)
+        told = with_fair_share(told, values, MOST, words)
     answer.conclude(told)
     seeds = len({outcome.job.seed for outcome in outcomes})
     over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""

@@ -40,7 +40,7 @@ from fullpipe.report.findings import (
     whole_table,
     widths,
 )
-from fullpipe.report.path import made_by, path_of, path_of_runs, setup_of, sources_of
+from fullpipe.report.path import long_enough, made_by, path_of, path_of_runs, setup_of, sources_of
 from fullpipe.report.rows import HOW, Budget, summary, table_of, tally, text_of
 from fullpipe.report.runs import figures, page, repeat, tables
 from fullpipe.report.runs.answer import lead, scope
@@ -226,13 +226,19 @@ def _part(
     again = text_of(found["command"]) if found.get("command") else ""
     table = factors.table_of(tested, labels) if tested else None
     table = first_table(findings, order, labels) if findings else table
+    warnings = _warnings(found, runs)
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
-        warnings=_warnings(found, runs),
+        warnings=warnings,
         scope=" ".join(
             filter(
-                None, [scope(of_runs) if of_runs else _scope(found, findings, runs), _stored_in(found, runs)]
+                None,
+                [
+                    scope(of_runs) if of_runs else _scope(found, findings, runs),
+                    long_enough(runs) if runs and not warnings else "",
+                    _stored_in(found, runs),
+                ],
             )
         ),
         command=again if "\n" not in again else "",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.analysis.layout import Layout, air, begin, layout
+from fullpipe.analysis.length import FEWEST_SEEDS, need
+from fullpipe.analysis.metrics.groups import bulk_names, waits_for_others
 from fullpipe.analysis.metrics.paths import rate_varies
 from fullpipe.errors import FullpipeError
 from fullpipe.report import content
@@ -170,6 +172,31 @@ def setup_of(scenarios: Iterable[Scenario], *, is_of_a_file: bool = False) -> st
         f"start jitter up to {_numbers([max(jitters)], _TIMES)}" if any(jitters) else "no start jitter",
     ]
     return "; ".join([*parts, *([f"MSS {_range(sizes, '{:,.0f}'.format)} B"] if sizes else [])])
+
+
+def long_enough(runs: Sequence[Run]) -> str:
+    """A sentence on the checks that runs without warnings pass: adaptation cycles, start-up and drift.
+
+    Empty without bulk flows. Drift is checked with three or more seeds of recorded runs.
+    """
+    points: dict[tuple[str, str], list[Run]] = {}
+    for run in runs:
+        points.setdefault((run.meta.digest, run.engine.name), []).append(run)
+    firsts = [of_point[0] for of_point in points.values()]
+    shared = [len(bulk_names(run)) > 1 and waits_for_others(run) for run in firsts]
+    found = [need(run, is_shared=is_shared) for run, is_shared in zip(firsts, shared, strict=True)]
+    needs = [each for each in found if each and not each.is_short]
+    if not needs:
+        return ""
+    least = min(needs, key=lambda each: each.cycles)
+    measured = _numbers([each.measured_s for each in needs], _TIMES)
+    early = max(each.early_s / each.measured_s for each in needs)
+    told = f"at most {100 * early:.0f} % of the {measured} measured is start-up"
+    if least.cycle_s:
+        told = f"the {measured} measured have {int(least.cycles)} or more adaptation cycles of {least.cca}"
+    has_drift = min(map(len, points.values())) >= FEWEST_SEEDS and not firsts[0].series.is_empty()
+    drift = ", and no goodput or RTT of bulk flows drifts" if has_drift else ""
+    return f"The runs are long enough: {told}{drift}."
 
 
 _MADE = {

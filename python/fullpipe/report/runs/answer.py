@@ -27,15 +27,24 @@ from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Table, rows_of
 from fullpipe.report.path import made_by, setup_of
 from fullpipe.report.rows import Budget, tally
+from fullpipe.report.runs.figures import rows_of_subject
 from fullpipe.report.runs.points import SHARE_RATIO, Points
-from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, named_paths, sentences
+from fullpipe.report.runs.tables import (
+    Comparisons,
+    by_row,
+    by_sides,
+    headed,
+    is_doubtful,
+    named_paths,
+    sentences,
+)
 from fullpipe.report.text import counted, folded, left_out, listed
 from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
 from fullpipe.validation.compare.contrast import SHARE
 from fullpipe.validation.compare.fair_share import share_at_points, with_fair_share
 from fullpipe.validation.compare.finding import DIFFERENT, claims
-from fullpipe.validation.compare.sentence import Names, largest, moves, name_of, names_of
+from fullpipe.validation.compare.sentence import DOUBTED, Names, largest, moves, name_of, names_of
 
 _TOLD = names_in(View.SENTENCE)
 """Metrics for which the conclusion names the highest and lowest mean, unless the user names metrics."""
@@ -150,10 +159,14 @@ def _by_variant(of_path: Comparisons, subject: _Subject, names: Names, *, is_cla
     others = list(dict.fromkeys(one.other for one in of_path))
     for other in others:
         rows = _rows([one for one in of_path if one.other == other], *subject)
-        words = [word for word, _ in _verdicts(rows) if word in DIFFERENT or not is_claimed]
+        words = [
+            word
+            for word, _ in tally({"verdict": row.verdict} for _, row in rows)
+            if word in DIFFERENT or not is_claimed
+        ]
         parts = []
         for word in words:
-            own = [(point, row) for point, row in rows if row.assessment.verdict == word]
+            own = [(point, row) for point, row in rows if row.verdict == word]
             count = f"{len(own)}{f' of {len(rows)} points' if word == words[-1] else ''}"
             if len(own) == len(rows):
                 count = "both points" if len(rows) == 2 else f"all {len(rows)} points"
@@ -244,7 +257,9 @@ def _told(found: Points, made: Comparisons, concluded: Sequence[str], *, is_swep
     if leading and made and is_swept:
         yield from _extremes(found, *leading)
     if leading and not made:
-        told = outcome(found.leading, labels=found.labels, called=found.with_algorithm)
+        told = outcome(
+            found.leading, labels=found.labels, called=found.with_algorithm, values=found.every_value
+        )
         yield from with_fair_share(told, found.every_value, MOST, found.labels)
     if 1 < len(found.telling) <= _MOST_GROUPS:
         yield from (_in_short(found, sides, at) for sides, at in by_sides(made).items())
@@ -327,7 +342,7 @@ def _changes(rows: Sequence[_Row]) -> str:
 
     Empty if no finding claims a difference, or if a reference is not positive.
     """
-    changed = [row for _, row in rows if row.assessment.verdict not in _ALIKE]
+    changed = [row for _, row in rows if row.verdict not in _ALIKE]
     if not changed or any(row.reference <= 0 for row in changed):
         return ""
     first = changed[0]
@@ -344,9 +359,9 @@ def _percents(rows: Sequence[Finding]) -> str:
 def _differences(rows: Sequence[Finding]) -> str:
     """The smallest and the largest change as differences, not ratios, for a metric such as a share or a
     score."""
-    changes = sorted(rows, key=lambda row: abs(row.assessment.difference))
+    changes = sorted(rows, key=lambda row: abs(row.difference))
     told = (
-        difference_shown(row.assessment.difference, None, row.reference, row.unit, row.metric, row.margin)
+        difference_shown(row.difference, None, row.reference, row.unit, row.metric, row.margin)
         for row in (changes[0], changes[-1])
     )
     return " to ".join(dict.fromkeys(told))
@@ -354,10 +369,10 @@ def _differences(rows: Sequence[Finding]) -> str:
 
 def _where(rows: Sequence[_Row]) -> str:
     """The verdicts with their changes and their points; with many points, only the number of points."""
-    found, are_named = _verdicts(rows), len(rows) <= _MOST_NAMED
+    found, are_named = tally({"verdict": row.verdict} for _, row in rows), len(rows) <= _MOST_NAMED
     parts = []
     for word, count in found:
-        own = [(point, row) for point, row in rows if row.assessment.verdict == word]
+        own = [(point, row) for point, row in rows if row.verdict == word]
         at = listed(_point(point) for point, _ in own) if are_named else str(count)
         parts.append(f"{word}{f' at {at}' if len(found) > 1 else ''}{_changes(own)}")
     if len(found) == 1:
@@ -368,10 +383,6 @@ def _where(rows: Sequence[_Row]) -> str:
 def _point(point: Mapping[str, Any]) -> str:
     """A point in words; with a single path, only its value."""
     return value_text(next(iter(point.values()))) if len(point) == 1 else ", ".join(point_shown(point))
-
-
-def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
-    return tally({"verdict": row.assessment.verdict} for _, row in rows)
 
 
 def _share_at_points(found: Points, metric: str, of: int | str) -> Iterator[str]:
@@ -386,7 +397,8 @@ def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
     key = group if isinstance(group, int) else found.entries.get(group, group)
     rows = found.means_of(metric, key)
     if rows:
-        yield extremes(rows, metric, found.group_of(metric, group), found.told)
+        name, values = found.group_of(metric, group), rows_of_subject(found, metric, key)
+        yield extremes(rows, metric, name, found.told, values)
 
 
 def _how(found: Points) -> str:
@@ -402,6 +414,13 @@ def by_group(found: Points, budget: Budget) -> Table | None:
     return _by_point(found, f"Main metric per flow group: {_how(found)}", subjects, budget.rows)
 
 
+def has_all_groups(found: Points) -> bool:
+    """Whether the first table has every point and the main metric of every group."""
+    total = len(list(by_row(found.means, found.paths, "metric")))
+    subjects = {(metric, of) for of, metric in found.telling.items()}
+    return rows_of(total) >= total and subjects <= set(_first_subjects(found))
+
+
 def asked(found: Points, budget: Budget) -> Table | None:
     """A row per point, and a column per metric that the user names; None if the user names none."""
     subjects = _asked(found)
@@ -413,6 +432,19 @@ def first_table(found: Points) -> Table | None:
 
     The columns are the metrics that the user names, or the leading metric and the main metrics of groups.
     """
+    subjects = _first_subjects(found)
+    if not subjects:
+        return None
+    total = len(list(by_row(found.means, found.paths, "metric")))
+    most = rows_of(total)
+    made = _by_point(found, begun(_how(found)), subjects, most)
+    own = made.note.removesuffix(left_out(most, total, "points")).strip()
+    notes = [own, folded(most, total, "points", "Means")]
+    return replace(made, note=" ".join(filter(None, notes)), is_tight=True)
+
+
+def _first_subjects(found: Points) -> list[_Subject]:
+    """The columns of the first table."""
     subjects = _asked(found)
     if not subjects:
         leading = lead(found, ())
@@ -420,13 +452,7 @@ def first_table(found: Points) -> Table | None:
         subjects += [(metric, of) for of, metric in list(found.telling.items())[:_MOST_COLUMNS]]
         others = [(metric, found.whole) for metric in RANKED if found.means_of(metric, found.whole)]
         subjects += others[: max(0, _MOST_COLUMNS - len(subjects))]
-    subjects = list(dict.fromkeys(subjects))[:_MOST_COLUMNS]
-    if not subjects:
-        return None
-    total = len(list(by_row(found.means, found.paths, "metric")))
-    most = rows_of(total)
-    made = _by_point(found, begun(_how(found)), subjects, most)
-    return replace(made, note=folded(most, total, "points", "Means"), is_tight=True)
+    return list(dict.fromkeys(subjects))[:_MOST_COLUMNS]
 
 
 def _asked(found: Points) -> list[_Subject]:
@@ -442,13 +468,15 @@ def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], most: i
     columns = [{repr(point): row for point, row in _at_points(found, *each)} for each in subjects]
     digits = [decimals_of(column.values()) for column in columns]
     points = [key for key, _ in by_row(found.means, found.paths, "metric")]
+
+    def cell(row: Mapping[str, Any] | None, places: int) -> str:
+        mark = DOUBTED if row and found.runs and is_doubtful(found, row) else ""
+        return f"{mean_shown(row, digits=places)}{mark}" if row else "-"
+
     told = [
         [
             *(found.said(path, point[path]) for path in found.paths),
-            *(
-                mean_shown(column[repr(point)], digits=places) if repr(point) in column else "-"
-                for column, places in zip(columns, digits, strict=True)
-            ),
+            *(cell(column.get(repr(point)), places) for column, places in zip(columns, digits, strict=True)),
         ]
         for point in points
     ]
@@ -459,7 +487,10 @@ def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], most: i
             for metric, of in subjects
         ),
     ]
-    return Table(caption, heads, told[:most], left_out(most, len(told), "points" if found.paths else "rows"))
+    has_mark = any(text.endswith(DOUBTED) for row in told[:most] for text in row)
+    legend = f"{DOUBTED} A warning is about this mean." if has_mark else ""
+    left = left_out(most, len(told), "points" if found.paths else "rows")
+    return Table(caption, heads, told[:most], " ".join(filter(None, [legend, left])))
 
 
 def _at_points(found: Points, metric: str, of: int | str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

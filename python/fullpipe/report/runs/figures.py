@@ -134,7 +134,7 @@ def _figures(found: Points, lead: Drawn | None, at: Mapping[str, Any]) -> Iterat
         for metric, of in subjects:
             name = found.group_of(metric, of)
             first = at if (metric, of) == lead else None
-            yield from _of_metric(found, metric, _rows(found, metric, of), name, found.paths, first)
+            yield from _of_metric(found, metric, rows_of_subject(found, metric, of), name, found.paths, first)
     else:
         yield from _of_one_point(found, subjects)
     if len(found.paths) < 2:
@@ -156,7 +156,8 @@ def _subjects(found: Points) -> Iterator[Drawn]:
         yield from ((metric, of) for of in found.totals_of(metric))
 
 
-def _rows(found: Points, metric: str, of: int | str) -> pl.DataFrame:
+def rows_of_subject(found: Points, metric: str, of: int | str) -> pl.DataFrame:
+    """The known values of a metric of an entry of `flows`, a total or a link."""
     is_it = pl.col("entry") == of if isinstance(of, int) else pl.col("of") == of
     return found.values.filter((pl.col("metric") == metric) & is_it).drop_nulls("value")
 
@@ -166,7 +167,7 @@ def _of_one_point(found: Points, subjects: Iterable[tuple[str, int | str]]) -> I
     user names."""
     metrics: dict[str, list[pl.DataFrame]] = {}
     for metric, of in subjects:
-        rows = _rows(found, metric, of)
+        rows = rows_of_subject(found, metric, of)
         if rows["value"].n_unique() > 1:
             metrics.setdefault(metric, []).append(rows)
     for metric, parts in metrics.items():

@@ -27,7 +27,7 @@ from fullpipe.report.content import (
 )
 from fullpipe.report.files import question_of
 from fullpipe.report.findings import first_table, forest_of, has_pairs, points_of
-from fullpipe.report.path import path_of_runs, sources_of
+from fullpipe.report.path import long_enough, path_of_runs, sources_of
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs import answer, figures, repeat, tables
 from fullpipe.report.runs.points import Points
@@ -97,6 +97,8 @@ def _rows(found: EngineComparison, names: Names, metrics: Sequence[str]) -> Iter
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
 """Maximum number of scenarios in a title, and maximum number of command lines in the conclusion."""
 _MOST_DIGESTS = 4
+_MOST_GROUPS = 4
+"""Maximum number of groups that a question names."""
 _SCENARIOS = "scenarios.json"
 """Name of the file with all digests of scenarios."""
 
@@ -195,7 +197,7 @@ def parts_of(
     left = [left_out(len(shown), len(found), "scenarios"), *(f"{note}." for note in notes)]
     beside = section([run for each in shown for run in each.runs], metrics, budget)
     parts = [
-        PartOfRuns(each.name, _part(each, name, question, command, budget, at))
+        PartOfRuns(_title(each), _part(each, name, question, command, budget, at))
         for each, name in zip(shown, _names(shown), strict=True)
     ]
     first = parts[0].part
@@ -247,7 +249,7 @@ def _part(
         ),
         None,
     )
-    again = repeat.command(found)
+    again, warnings = repeat.command(found), list(answer.warnings(found))
     sections = [
         Section("More findings", [Items(rest)]),
         *_tables(found, made, budget),
@@ -260,8 +262,8 @@ def _part(
     return Part(
         question or _question(found, made),
         told,
-        warnings=list(answer.warnings(found)),
-        scope=" ".join([answer.scope(found), *_no_command(found, again)]),
+        warnings=warnings,
+        scope=" ".join([answer.scope(found), *_length(warnings, found.runs), *_no_command(found, again)]),
         command=again if again.count("\n") < _MOST_COMMANDS else "",
         figure=first,
         path=path_of_runs(found.runs),
@@ -274,6 +276,11 @@ def _part(
         data=[tables.values_file(found, budget), *repeat.files(found), *digests_file(found.runs)],
         heading=name,
     )
+
+
+def _length(warnings: Sequence[str], runs: Sequence[Run]) -> Iterator[str]:
+    """A sentence that the runs are long enough, if no warning says otherwise."""
+    yield from () if warnings else filter(None, [long_enough(runs)])
 
 
 def _no_command(found: Points, again: str) -> Iterator[str]:
@@ -303,7 +310,7 @@ def _tables(found: Points, made: tables.Comparisons, budget: Budget) -> Iterator
     wanted, groups = answer.asked(found, budget), answer.by_group(found, budget)
     if wanted:
         yield Section("Metrics asked for", [wanted])
-    if groups:
+    if groups and (made or found.metrics or not answer.has_all_groups(found)):
         yield Section("By group of flows", [groups])
     if made:
         yield tables.section(made, budget.rows)
@@ -322,6 +329,15 @@ def _names(found: Sequence[Points]) -> list[str]:
     ]
 
 
+def _title(found: Points) -> str:
+    """The name of the scenario; for a sweep without variants, also the algorithms and the swept paths."""
+    if not found.paths or tables.named_paths(found):
+        return found.name
+    of = {name: found.algorithms[name] for name, entry in found.entries.items() if name in found.algorithms}
+    known = dict.fromkeys(of[name] for name in of if found.entries[name] in found.bulk)
+    return f"{found.name}: {listed(known)} over {listed(found.words.values())}" if known else found.name
+
+
 def _question(found: Points, made: tables.Comparisons) -> str:
     swept = dict.fromkeys(found.words[path] for path in found.paths if path not in tables.named_paths(found))
     if len(references := {one.reference for one in made}) == 1:
@@ -329,7 +345,9 @@ def _question(found: Points, made: tables.Comparisons) -> str:
         return question_of(found.name, references.pop(), others, list(swept))
     if found.paths:
         verb = "do" if len(found.words) > 1 else "does"
-        return f"What {verb} {listed(found.words.values())} change in the scenario {found.name}?"
+        groups = [found.named(of) for of in found.entries if found.entries[of] in found.telling]
+        whom = f" for {listed(groups)}" if len(groups) <= _MOST_GROUPS else ""
+        return f"What {verb} {listed(found.words.values())} change{whom} in the scenario {found.name}?"
     return f"What happened in the scenario {found.name}?"
 
 

@@ -330,15 +330,16 @@ class Points:
     def with_algorithm(self, metric: str, of: str) -> str:
         """Return `group_of`, with the algorithm of the group if it is the same in all runs, and not in the
         name."""
-        named, algorithm = self.group_of(metric, of), self._algorithms.get(of, "")
+        named, algorithm = self.group_of(metric, of), self.algorithms.get(of, "")
         if not algorithm or algorithm in named:
             return named
         is_several = named != (one := self.flows_of(metric, of)) and named.startswith(one)
         return named.replace(" flows", f" {algorithm} flows") if is_several else f"{named} ({algorithm})"
 
-    @cached_property
-    def _algorithms(self) -> Mapping[str, str]:
-        return {self.labels.group(name): told for name, told in algorithms_of(self.runs).items()}
+    def named(self, of: str) -> str:
+        """The name of a group with its algorithm, if the same in all runs and not in the name."""
+        algorithm = self.algorithms.get(of, "")
+        return f"{of} ({algorithm})" if algorithm and algorithm not in of else of
 
     def with_flows(self, name: str, of: int | str, combined: Combined = "") -> str:
         """Return the name of an entry of `flows`, a total or a link with its number of flows if this number

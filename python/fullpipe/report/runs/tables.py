@@ -22,7 +22,7 @@ from fullpipe.report.text import left_out
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare import VariantComparison
-from fullpipe.validation.compare.comparison import compare_all
+from fullpipe.validation.compare.comparison import compare_all, rests_on
 from fullpipe.validation.compare.contrast import fair_shares
 from fullpipe.validation.compare.rules import paired
 from fullpipe.validation.compare.sentence import merged, names_of
@@ -290,6 +290,19 @@ def section(made: Comparisons, rows: int) -> Section:
     findings = [finding for one in made for finding in one.findings]
     how = Text(f"{HOW_COMPARED} {widths(findings)}".rstrip())
     return Section(VERDICTS, [how, whole_table(findings, rows), *more])
+
+
+def is_doubtful(found: Points, row: Mapping[str, Any]) -> bool:
+    """Whether a warning is about the mean in a row of `Points.means`."""
+    runs = [
+        run
+        for point, run in zip(found.points, found.runs, strict=True)
+        if all(point[path] == row[path] for path in found.paths if path in point)
+    ]
+    at = {(run.meta.digest, run.engine.name) for run in runs}
+    means = [mean for each in at for mean in found.doubts.means.get(each, ())]
+    named = [mean._replace(group=found.labels.group(mean.group)) for mean in means]
+    return row["kind"] == "flows" and any(rests_on(row["metric"], row["of"], mean) for mean in named)
 
 
 def of_shares(found: Points, rows: int) -> Iterator[Section]:

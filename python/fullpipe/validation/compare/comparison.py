@@ -450,7 +450,8 @@ def _doubted(one: C, means: Mapping[tuple[str, str], Collection[Mean]]) -> C:
         doubts = dict[str, None]()
         for side, group in zip(each.sides, each.labels, strict=True):
             of_side = found.get(key_of(side, each.case, each.point), ())
-            is_open = any(_rests_on(each, group or each.of, mean) for mean in of_side)
+            of_flows = [mean for mean in of_side if mean != EVERY_MEAN and each.kind == "flows"]
+            is_open = any(rests_on(each.metric, group or each.of, mean) for mean in of_flows)
             doubts |= dict.fromkeys([TOO_SHORT] if EVERY_MEAN in of_side else [])
             doubts |= dict.fromkeys([NOT_SETTLED] if is_open else [])
         findings.append(replace(each, doubts=tuple(doubts)))
@@ -461,13 +462,15 @@ def _means_of(ran: Ran, means: Mapping[tuple[str, str], Collection[Mean]]) -> Co
     return means.get((ran.digest, ran.engine), ()) if means else ()
 
 
-def _rests_on(found: Finding, group: str, mean: Mean) -> bool:
-    """Whether a finding on a group depends on a mean that has not settled. A total other than the sum of all
-    groups depends on the means of all groups."""
-    column = BY_NAME[found.metric].column
-    quantity = "RTT" if "rtt" in column else "goodput" if column.endswith("goodput_bps") else None
-    is_of_all = found.of in TOTALS and found.combined != "sum"
-    return mean.quantity == quantity and found.kind == "flows" and (is_of_all or mean.group == group)
+def rests_on(metric: str, group: str, mean: Mean) -> bool:
+    """Whether a metric of a group of flows depends on a mean that has not settled. A total other than the sum
+    of all groups depends on the means of all groups."""
+    measure = BY_NAME[metric]
+    quantity = "RTT" if "rtt" in measure.column else "goodput"
+    has_quantity = quantity == "RTT" or measure.column.endswith("goodput_bps")
+    is_of_all = group in TOTALS and measure.combined != "sum"
+    is_it = has_quantity and mean.quantity == quantity and (is_of_all or mean.group == group)
+    return is_it or mean == EVERY_MEAN
 
 
 def unequal_flows(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[Note]:
