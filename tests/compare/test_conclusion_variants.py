@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fullpipe.validation.compare import VariantComparison
-from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
+from fullpipe.validation.compare.conclusion import MOST, brief, conclusion, ranked
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import leads
 from fullpipe.validation.compare.rules import paired
@@ -197,3 +197,40 @@ def test_both_variants_lose_and_the_sentences_say_so_alike() -> None:
     assert told[1].startswith("b instead of cubic: goodput of mine is worse: it falls by 40.0 % ")
     assert told[2].startswith("Goodput of beside is better with both (a +30.0 % [")
     assert ", b +20.0 % [" in told[2]
+
+
+def test_the_answer_in_brief_has_the_verdicts_of_every_side_on_both_groups() -> None:
+    made = [
+        _of_variant(
+            [
+                contrast("goodput", "mine", 0, gain if point == "1 bdp" else 0.0, point),
+                contrast("goodput", "beside", 1, loss, point),
+            ],
+            name,
+        )
+        for name, gain, loss in (("a", 0.4, -0.2), ("b", 0.0, 0.0), ("c", 0.0, 0.0))
+        for point in ("1 bdp", "2 bdp", "4 bdp")
+    ]
+    assert brief(made) == [
+        "Against cubic, a is better in goodput of mine at 1 of 3 points (buffer = 1 BDP) and worse in goodput"
+        " of beside at all 3 points; b and c are equivalent in goodput of mine and goodput of beside at all 3"
+        " points."
+    ]
+    assert brief(made[:3]) == [], "the first sentence of the conclusion is the answer"
+
+
+def test_a_loss_of_one_side_precedes_an_equivalent_delay_of_another_in_short_tables() -> None:
+    points = ("1 bdp", "2 bdp", "3 bdp", "4 bdp", "5 bdp")
+    made = [
+        _of_variant(
+            [
+                *(contrast("goodput", "mine", 0, 0.0, point) for point in points),
+                *(contrast("rtt_mean", "ping", 2, 0.0, point) for point in points),
+                *losses(points, loss),
+            ],
+            name,
+        )
+        for name, loss in (("a", 0.0), ("b", 0.02))
+    ]
+    shown = leads(ranked(made))
+    assert ("b", "dropped_share") in {(each.sides[1], each.metric) for each in shown}

@@ -100,7 +100,8 @@ def test_labels_of_the_command_are_in_the_file_its_report_and_the_figure(pair: C
     pair("compare", "pair.toml", *over, *label, "-o", "pair.json", "--plot", "figures")
     found = json.loads(Path("pair.json").read_text(encoding="utf-8"))
     part = page_of_file(found | {"conclusion": []}).parts[0]
-    assert part.conclusion[0].startswith("Third instead of cubic: ")
+    assert part.conclusion[0].startswith("Against cubic, Third and vegas are ")
+    assert part.conclusion[1].startswith("Third instead of cubic: ")
     assert part.table is not None
     assert part.table.columns[1].name == "room"
     assert part.table.rows[0][0] == "Third"
@@ -227,7 +228,7 @@ def test_levels_of_a_test_have_the_words_of_labels(pair: Callable[..., Any]) -> 
 
 def test_points_of_runs_have_the_words_of_labels(pair: Callable[..., Any]) -> None:
     text = pair("run", "pair.toml", "--seeds", 2, "--jobs", 1, "--metric", "rtt_mean").stdout
-    assert "is highest at depth 4 BDP: " in " ".join(text.split())
+    assert "rises from 34.75 [34.45, 35.05] ms at depth 1 BDP to " in " ".join(text.split())
     assert "\ndepth " in text
 
 

@@ -249,7 +249,7 @@ def extremes(
     if within <= BY_NAME[metric].margin.allowed(least["mean"]):
         told = f"{named} is about the same at all {len(rows)} points: {low} to {high}"
         return short(begun(f"{told}; the differences are within the margin."))
-    tested = _Tested.of(rows, values)
+    tested = _Tested.of_values(rows, values)
     if tested and tested.is_monotonic:
         first, last = (f"{text} at {place(row)}" for row, text in ((rows[0], low), (rows[-1], high)))
         verb = "rises"
@@ -280,7 +280,7 @@ class _Tested:
         self._rows, self._paths, self._p = rows, paths, p
 
     @classmethod
-    def of(cls, rows: _Rows, values: pl.DataFrame | None) -> _Tested | None:
+    def of_values(cls, rows: _Rows, values: pl.DataFrame | None) -> _Tested | None:
         """The tests; None for many points, or unless all points have the same seeds, at least two."""
         if values is None or not 1 < len(rows) <= _MOST_TESTED:
             return None

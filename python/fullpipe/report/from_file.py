@@ -50,7 +50,7 @@ from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.check.forms import level_in_words
 from fullpipe.validation.compare.comparison import key_of
-from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
+from fullpipe.validation.compare.conclusion import MOST, brief, conclusion, ranked
 from fullpipe.validation.compare.finding import Finding, weight
 from fullpipe.validation.compare.reading import comparisons_in, findings_in, notes_in_words, with_names
 from fullpipe.validation.compare.sentence import placed
@@ -229,7 +229,7 @@ def _part(
     warnings = _warnings(found, runs)
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
-        told[:MOST],
+        [*brief(made, [each.metric for each in asked]), *told[:MOST]],
         warnings=warnings,
         scope=" ".join(
             filter(

@@ -365,7 +365,7 @@ MEASURES = (
         "jitter_s",
         "interarrival jitter",
     )
-    .leads(View.REPORT)
+    .leads(View.COMPARISON | View.REPORT)
     .also("delay_variation", "ipdv", "pdv"),
     *OF_CALLS,
     _summed(

@@ -36,6 +36,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
 from fullpipe.validation.compare.comparison import doubted
+from fullpipe.validation.compare.conclusion import brief
 from fullpipe.validation.compare.sentence import Names, difference_of, merged, names_of
 from fullpipe.validation.over import HEADLINES
 
@@ -261,7 +262,7 @@ def _part(
     ]
     return Part(
         question or _question(found, made),
-        told,
+        [*([] if answer.are_several(found, made) else brief(made, found.metrics)), *told],
         warnings=warnings,
         scope=" ".join([answer.scope(found), *_length(warnings, found.runs), *_no_command(found, again)]),
         command=again if again.count("\n") < _MOST_COMMANDS else "",

@@ -6,14 +6,22 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
 
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.table import BY_NAME, leading
-from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import begun
 from fullpipe.validation.compare.comparison import Comparison, Entries
-from fullpipe.validation.compare.fair_share import ALIKE_WORDS, Told, besides, by_verdict, of_all_sides
+from fullpipe.validation.compare.fair_share import (
+    ALIKE_WORDS,
+    Told,
+    are_alike,
+    besides,
+    by_verdict,
+    in_brief,
+    of_all_sides,
+    region_of,
+    where,
+)
 from fullpipe.validation.compare.finding import (
     DIFFERENT,
     MOST_LEADS,
@@ -43,8 +51,6 @@ from fullpipe.validation.compare.sentence import (
 
 MOST = 5
 """Maximum number of sentences of a conclusion."""
-_LONGEST_REGION = 70
-"""Maximum number of characters of the words for a part of a sweep; a longer text is only in the table."""
 _LONGEST_ALONG = 160
 """Maximum number of characters of the words for a part of a sweep in a sentence of its own."""
 _LONGEST = 40
@@ -131,6 +137,22 @@ def conclusion(
     return _with_undecided(_of_several(every, asked, most), every, most)
 
 
+def brief(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[str]:
+    """A sentence with the verdicts of several sides on the leading metric of the changed flows, and of the
+    flows beside them: the answer to the question of a comparison. Empty for a single side."""
+    names, found = names_of(made), list[tuple[str, list[Sequence[Finding]]]]()
+    made = names.shown(made)
+    for name in dict.fromkeys(name for one in made for name in one.others):
+        sides = _Sides(_with(made, name), name, names, ())
+        by_subject = _by_subject(sides.findings)
+        chosen = _chosen(sides, by_subject, asked) if by_subject else []
+        beside = [each for each in chosen[1:] if each[:3] not in sides.changed and isinstance(each[2], int)]
+        if chosen:
+            found.append((names.value(name), [by_subject[each] for each in (chosen[0], *beside[:1])]))
+    reference = names.value(made[0].reference) if made else ""
+    return [in_brief(found, reference, names)] if len(found) > 1 else []
+
+
 def _with_undecided(told: Sequence[str], every: Sequence[_Sides], most: int) -> list[str]:
     """Return the texts with the number of undecided findings; the last text has this sentence if there is no
     room for another text."""
@@ -183,9 +205,9 @@ def _with_region(found: Sequence[Finding], sides: _Sides) -> list[str]:
     told = _sentence(found, sides, f"{sides.named}: ")
     names, points = sides.names, [each.point for each in found]
     parts = {
-        verdict: _region(found, places, names)
+        verdict: region_of(found, places, names)
         for verdict, places in by_verdict(found).items()
-        if verdict in DIFFERENT and len(places) < len(found) and _are_alike(points)
+        if verdict in DIFFERENT and len(places) < len(found) and are_alike(points)
     }
     is_told = all(words in told for words in parts.values())
     if is_told or not all(0 < len(words) <= _LONGEST_ALONG for words in parts.values()):
@@ -397,7 +419,7 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
             f"{f'; {verdict}' if n else predicate(verdict)} at {f'all {total}' if is_all else len(places)}"
         )
         yield Part(" points" if is_all else f" of {total} points", 7 if is_rest else 0)
-        yield Part(_where(found, places, names), 6 if is_rest else 4)
+        yield Part(where(found, places, names), 6 if is_rest else 4)
         yield from _sizes(of_verdict, names, is_all=is_all)
         if verdict in ALIKE_WORDS and not any(each.is_by_runs for each in of_verdict):
             told = range_in_words(of_verdict)
@@ -411,22 +433,6 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
         yield Part(f": {needed}", 9)
 
 
-def _where(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
-    """Return some of the points in words; empty if all points are meant, or if the words are too long."""
-    points = [each.point for each in found]
-    if len(places) == len(found) or not _are_alike(points):
-        return ""
-    where = _region(found, places, names)
-    is_short = len(where) <= _LONGEST_REGION or len(places) == 1
-    return f" ({where})" if where and is_short else ""
-
-
-def _region(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
-    points = [each.point for each in found]
-    words = names.labels.names(list(dict.fromkeys(path for point in points for path in point)))
-    return region(points, places, words, names.labels.value)
-
-
 def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     """The undecided finding with the smallest p: its point, difference and reason."""
     order = sorted(found, key=lambda each: 2.0 if each.p_raw is None else each.p_raw)
@@ -434,11 +440,6 @@ def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     yield Part(f"at {sides.names.point(order[0])}, ", 1)
     yield Part(f"{signed(order[0])}: ")
     yield from why_open(order[0], sides.family, order[1:])
-
-
-def _are_alike(points: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all points have the same paths."""
-    return len({tuple(point) for point in points}) == 1 and bool(points[0])
 
 
 def _sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[Part]:

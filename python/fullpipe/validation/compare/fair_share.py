@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -254,6 +255,63 @@ def by_verdict(found: Sequence[Finding]) -> dict[str, list[int]]:
     for place, each in enumerate(found):
         places.setdefault(each.outcome, []).append(place)
     return {verdict: places[verdict] for verdict in _FIRST if verdict in places}
+
+
+_LONGEST_BRIEF = 60
+"""Maximum number of words of the sentence that answers the question of a comparison."""
+_LONGEST_REGION = 70
+"""Maximum number of characters of the words for a part of a sweep; a longer text is only in the table."""
+
+
+def where(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
+    """Return some of the points in words; empty if all points are meant, or if the words are too long."""
+    points = [each.point for each in found]
+    if len(places) == len(found) or not are_alike(points):
+        return ""
+    where = region_of(found, places, names)
+    is_short = len(where) <= _LONGEST_REGION or len(places) == 1
+    return f" ({where})" if where and is_short else ""
+
+
+def region_of(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
+    """Return some of the points in words."""
+    points = [each.point for each in found]
+    words = names.labels.names(list(dict.fromkeys(path for point in points for path in point)))
+    return region(points, places, words, names.labels.value)
+
+
+def are_alike(points: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all points have the same paths."""
+    return len({tuple(point) for point in points}) == 1 and bool(points[0])
+
+
+def in_brief(told: Sequence[tuple[str, Sequence[Sequence[Finding]]]], reference: str, names: Names) -> str:
+    """Return a sentence with the verdicts on a few subjects, for each side against the reference. Points are
+    named if there is room."""
+    text = ""
+    for has_places in (True, False):
+        same: dict[str, list[str]] = {}
+        for side, subjects in told:
+            same.setdefault(_verdicts_of_side(subjects, names, has_places=has_places), []).append(side)
+        sides = (f"{listed(of)} {'is' if len(of) == 1 else 'are'} {words}" for words, of in same.items())
+        text = f"Against {reference}, {'; '.join(sides)}."
+        if words_in(text) <= _LONGEST_BRIEF:
+            break
+    return text
+
+
+def _verdicts_of_side(subjects: Sequence[Sequence[Finding]], names: Names, *, has_places: bool) -> str:
+    """Return the verdicts on the subjects of a side, with the number of points of claimed differences."""
+    same: dict[tuple[str, str], list[str]] = {}
+    for found in subjects:
+        verdicts, total = by_verdict(found), len(found)
+        claimed = [verdict for verdict in verdicts if verdict in DIFFERENT]
+        places = [place for verdict in claimed for place in verdicts[verdict]]
+        at = " at both points" if total == 2 else f" at all {total} points" if total > 1 else ""
+        if 0 < len(places) < total:
+            at = f" at {len(places)} of {total} points{where(found, places, names) if has_places else ''}"
+        same.setdefault((" or ".join(claimed or verdicts), at), []).append(name_of(found[0]))
+    return listed(f"{verdict} in {listed(of)}{at}" for (verdict, at), of in same.items())
 
 
 def of_all_sides(told: Told, names: Names, sides: int) -> str:

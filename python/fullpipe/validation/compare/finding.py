@@ -461,5 +461,6 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
         aspect = "fairness" if is_beside(each) else BY_NAME[each.metric].aspect
         if aspect and not each.is_zero:
             aspects.setdefault((each.sides, aspect), each)
-    shown = {id(each): each for each in (*(found if len(found) <= MOST_LEADS else ()), *aspects.values())}
+    clear = sorted(aspects.values(), key=lambda each: clearness(each)[0])
+    shown = {id(each): each for each in (*(found if len(found) <= MOST_LEADS else ()), *clear)}
     return list(shown.values())[: MOST_LEADS + 2]

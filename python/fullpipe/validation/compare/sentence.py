@@ -241,10 +241,10 @@ def one_point(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
     if found.is_by_runs:
         yield Part(found.reason)
     elif found.outcome == "undecided":
-        yield Part(f"{values}, {difference_in_words(found)}; ")
+        yield Part(f"{values}, a difference of {signed(found)}; ")
         yield from why_open(found, family)
     elif found.verdict in ("equivalent", "undecided"):
-        yield Part(f"{values}, {difference_in_words(found)}")
+        yield Part(f"{values}, a difference of {signed(found)}")
         yield Part(f", within {margin_in_words(found)}" if found.verdict == "equivalent" else "")
     else:
         yield Part(f"it {moves(found)}")
@@ -401,11 +401,6 @@ def _size(found: Finding) -> str:
     return _with_interval([sign * found.difference, *sorted(sign * end for end in ends(found) or ())], found)
 
 
-def difference_in_words(found: Finding) -> str:
-    """A difference with sign, unit and interval, in words."""
-    return f"a difference of {signed(found)}"
-
-
 def signed(found: Finding) -> str:
     """A difference with sign, unit and interval."""
     told = _with_interval([found.difference, *(ends(found) or ())], found, "+")
@@ -452,9 +447,12 @@ def value(value: float, found: Finding) -> str:
 
 
 def _from_to(found: Finding) -> str:
-    """Both means with their unit."""
+    """Both means with their unit; means of engines also with the names of the engines."""
     if found.is_by_runs:
         return value(found.reference, found)
+    if found.rule == "independent":
+        first, last = found.sides
+        return f"{number(found.reference, found)} ({first}) and {value(found.other, found)} ({last})"
     return f"{number(found.reference, found)} and {value(found.other, found)}"
 
 

@@ -17,12 +17,12 @@ from fullpipe.validation.compare.finding import Finding, Verdict, word
 from fullpipe.validation.compare.rules import LEVEL, OPEN
 from fullpipe.validation.compare.sentence import (
     Part,
-    difference_in_words,
     fitted,
     margin_in_words,
     moves,
     name_of,
     seeds_in_words,
+    signed,
 )
 from fullpipe.validation.test.answer import PREDICATES, STATUSES, Answer, Told, by_subject, grouped, ranked
 from fullpipe.validation.test.factor import INTERACTION, Factor, LevelPair, Row, Status, effect_shown
@@ -155,7 +155,7 @@ def _does_not_matter(told: Told) -> Iterator[Part]:
     yield Part(_where(told, found), 2)
     yield Part(f": {_with(told, widest)}{name_of(finding)} has ")
     yield Part("" if len(found) == 1 and _has_two_levels(widest) else "at most ")
-    yield Part(difference_in_words(finding))
+    yield Part(f"a difference of {signed(finding)}")
     yield Part("" if _has_two_levels(widest) else f" between {_apart(told, pair)}", 2)
     yield Part(
         f" at {', '.join(point_shown(widest.subject.point, told.labels))}" if len(told.factors) > 1 else "", 1
@@ -172,7 +172,7 @@ def _undecided(told: Told) -> Iterator[Part]:
     yield Part(_at(told, found), 1)
     yield Part(f": {named}")
     if _has_two_levels(closest):
-        yield Part(f" has {difference_in_words(_finding(told, closest))}")
+        yield Part(f" has a difference of {signed(_finding(told, closest))}")
         yield Part(_by_seed(closest), 1)
     else:
         yield Part(f" is {_extremes(told, closest)}", 1)
