@@ -10,15 +10,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from fullpipe import Scenario, compare_over
+from fullpipe import Scenario, compare_over, sweeps
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.measure import Margin
+from fullpipe.cli.compare_variants import write
+from fullpipe.report.content import Document, Table
+from fullpipe.report.files import read
+from fullpipe.report.from_file import page_of_file
+from fullpipe.report.runs.page import page_of
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.conclusion import conclusion
 from fullpipe.validation.compare.contrast import Contrast
@@ -243,3 +249,122 @@ def test_a_question_is_wrongly_answered_if_its_numbers_are_exchanged(values: Any
     (there,), (back,) = (paired([make(*sides)]) for sides in (values, values[::-1]))
     assert f"is {told}" in one(there)
     assert f"is {'better' if told == 'worse' else told}" in one(back)
+
+
+# Every number of the conclusion of a report is that of the tables below it.
+
+
+STUDY = Scenario(
+    name="study",
+    duration="6 s",
+    warmup="1 s",
+    topology={"kind": "dumbbell", "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"}},
+    flows=[
+        {"name": "new", "cca": "cubic", "start_jitter": "300 ms"},
+        {"name": "old", "cca": "cubic", "count": 2, "start_jitter": "300 ms"},
+        PING,
+    ],
+    sweep={f"{LINK}.queue.size": ["0.5 bdp", "1 bdp", "3 bdp"]},
+)
+VERDICT = "better|worse|equivalent|undecided|higher|lower"
+CLAIM = re.compile(
+    r"(?P<difference>[-+]?[\d.]+)(?: %| pp| ms)? \[(?P<low>[-+\d.]+),"
+    r" (?P<high>[-+\d.]+)\](?: to (?P<mean>[\d.]+))?(?:[^\[\];,()]*? at buffer (?P<point>[\d.]+ BDP))?"
+)
+Cells = Mapping[str, str]
+
+
+def rows_in(page: Document, heading: str) -> list[Cells]:
+    """The rows of the first table of a section, with the variant of a table of one pair of sides."""
+    found = next(each for each in page.parts[0].details if each.heading == heading)
+    made = next(block for block in found.blocks if isinstance(block, Table))
+    names = [column.name for column in made.columns]
+    return [dict(zip(names, row, strict=True)) for row in made.rows]
+
+
+def subject_of(row: Cells) -> str:
+    """Metric and group in words, as sentences have them."""
+    of, link = row["flows or link"], " at " if row["flows or link"] == "bottleneck" else " of "
+    return f"{row['metric'].rpartition(' (')[0] or row['metric']}{link}{of}"
+
+
+def is_near(told: str, cell: str) -> bool:
+    """Whether two texts show one number, with the decimals of each."""
+    slack = sum(0.5 * 10.0 ** -len(text.partition(".")[2]) for text in (told, cell))
+    return abs(abs(float(told)) - abs(float(cell))) <= slack * 1.001
+
+
+def check_sentence(told: str, rows: Sequence[Cells], variants: Sequence[str]) -> int:
+    """Check the counts and differences of a sentence; return their number."""
+    subjects = sorted({subject_of(row) for row in rows}, key=len, reverse=True)
+    named = [each for each in subjects if each.lower() in told.lower()]
+    if not named:
+        return 0
+    side, checked = next((each for each in variants if told.startswith(f"{each} instead of ")), ""), 0
+    for clause in re.split(r"; (?![^(]*\))", told):
+        after = re.search(r" with ([\w ,]+?)(?: \(|$|;|\.)", clause)
+        words = side or (after[1] if after else "")
+        sides = variants if words == "both" else [each for each in variants if each in words]
+        for name in sides:
+            own = [row for row in rows if subject_of(row) == named[0] and row["variant"] == name]
+            for verdict, count in re.findall(rf"({VERDICT}) at (?:all )?(\d+)", clause):
+                assert sum(row["verdict"].startswith(verdict) for row in own) == int(count), clause
+                checked += 1
+        for found in CLAIM.finditer(clause):
+            point = found["point"]
+            at = [row for row in rows if subject_of(row) == named[0] and row["variant"] in sides]
+            at = [row for row in at if point is None or row["buffer"] == point]
+            cells = [(re.findall(r"[-+]?\d[\d.]*", row["difference [95 %]"]), row) for row in at]
+            told_ends = sorted(abs(float(found[end])) for end in ("low", "high"))
+            assert any(
+                is_near(found["difference"], numbers[0])
+                and (found["mean"] is None or found["mean"] == row["variant mean"])
+                and sorted(abs(float(each)) for each in numbers[1:]) == pytest.approx(told_ends, abs=0.6)
+                for numbers, row in cells
+                if len(numbers) == 3
+            ), (clause, found[0])
+            checked += 1
+    return checked
+
+
+def check_brief(told: str, rows: Sequence[Cells], variants: Sequence[str]) -> int:
+    """Check the verdicts of the first sentence, which has all variants; return their number."""
+    checked = 0
+    for part in told.partition(", ")[2].split("; "):
+        who = re.split(r" (?:is|are) ", part)[0]
+        found = re.findall(rf"({VERDICT}) in (.+?) at (both|all \d+|\d+ of \d+) points", part)
+        assert found, part
+        for name in (each for each in variants if each in who):
+            for verdict, groups, count in found:
+                for subject in re.split(r" and (?=goodput)", groups):
+                    own = [row for row in rows if subject_of(row) == subject and row["variant"] == name]
+                    having = sum(row["verdict"].startswith(verdict) for row in own)
+                    first = count.split()[0]
+                    assert having == (int(first) if first.isdigit() else len(own)), part
+                    checked += 1
+    return checked
+
+
+def test_numbers_of_a_conclusion_are_those_of_the_tables(tmp_path: Path) -> None:
+    variants = ["bbr1", "bbr3"]
+    made = compare_over(STUDY, {"flows.0.cca": ["cubic", *variants]}, range(1, 6))
+    write(tmp_path / "c.json", made, "fullpipe")
+    page = page_of_file(read(tmp_path / "c.json"))
+    rows = rows_in(page, "All verdicts")
+    first, *others = page.parts[0].conclusion
+    assert check_brief(first, rows, variants) >= 4
+    sentences = [each for told in others for each in re.split(r"(?<=\.) (?=[A-Z])", told)]
+    assert sum(check_sentence(each, rows, variants) for each in sentences) >= 15
+    undecided = sum(row["verdict"].startswith("undecided") for row in rows)
+    assert f"{undecided} of {len(rows)} findings are undecided" in sentences[-1]
+    wrong = first.replace("worse", "better") if "worse" in first else first.replace("better", "worse")
+    with pytest.raises(AssertionError):
+        check_brief(wrong, rows, variants)
+
+
+def test_means_of_a_conclusion_are_those_of_the_tables() -> None:
+    page = page_of(sweeps.run(sweeps.jobs(STUDY, range(1, 6))))
+    known = {cell for row in rows_in(page, "Means") for cell in row.values()}
+    told = [each for line in page.parts[0].conclusion for each in re.findall(r"[\d.]+ \[[\d., ]+\]", line)]
+    assert len(told) >= 6
+    assert set(told) <= {cell.rstrip("†") for cell in known}
