@@ -28,7 +28,7 @@ from fullpipe.report.runs.page import page_of
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.conclusion import conclusion
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.rules import paired
+from fullpipe.validation.compare.rules import independent, paired
 from fullpipe.validation.compare.sentence import one
 
 Draw = np.random.Generator
@@ -249,6 +249,16 @@ def test_a_question_is_wrongly_answered_if_its_numbers_are_exchanged(values: Any
     (there,), (back,) = (paired([make(*sides)]) for sides in (values, values[::-1]))
     assert f"is {told}" in one(there)
     assert f"is {'better' if told == 'worse' else told}" in one(back)
+
+
+def test_means_of_engines_have_the_names_of_the_engines() -> None:
+    subject = Subject("flows", 0, "mine", "goodput", "bit/s")
+    contrast = Contrast(
+        [1e7] * 4, [1.2e7, 1.1e7, 0.9e7, 1e7], 3e5, "higher", subject=subject, sides=("linux", "native")
+    )
+    assert "goodput of mine is undecided: 10.00 (linux) and 10.50 Mbit/s (native), " in one(
+        independent(contrast)
+    )
 
 
 # Every number of the conclusion of a report is that of the tables below it.

@@ -51,6 +51,7 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.validation.check.forms import level_in_words
 from fullpipe.validation.compare.comparison import key_of
 from fullpipe.validation.compare.conclusion import MOST, brief, conclusion, ranked
+from fullpipe.validation.compare.fair_share import FAIR_WORDS
 from fullpipe.validation.compare.finding import Finding, weight
 from fullpipe.validation.compare.reading import comparisons_in, findings_in, notes_in_words, with_names
 from fullpipe.validation.compare.sentence import placed
@@ -209,6 +210,8 @@ def _part(
     is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
     first = drawn[0] if is_drawn else forest
     notes = notes_in_words(found, [text_of(note) for note in notes_of(found) if note])
+    of_shares = [note for note in notes if FAIR_WORDS in note]
+    notes = [note for note in notes if note not in of_shares]
     whole = path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs)
     paths = _paths(ran, (each.case for each in findings)) if has_cases else list(filter(None, [whole]))
     where = "All tests" if tested else "Rows"
@@ -229,7 +232,11 @@ def _part(
     warnings = _warnings(found, runs)
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
-        [*brief(made, [each.metric for each in asked]), *told[:MOST]],
+        [
+            *brief(made, [each.metric for each in asked]),
+            *told[:MOST],
+            *(f"{begun(note)}." for note in of_shares if is_whole),
+        ],
         warnings=warnings,
         scope=" ".join(
             filter(

@@ -38,6 +38,8 @@ from fullpipe.validation.compare.sentence import (
     value,
 )
 
+FAIR_WORDS = "its fair share"
+"""Words that every sentence on a fair share has."""
 _SIDES = {"higher": "more than", "lower": "less than", "equivalent": "equivalent to"}
 
 
@@ -64,7 +66,7 @@ def share_at_points(values: pl.DataFrame, entry: int, labels: Labels | None = No
     verdicts = [tested[key].verdict if key in tested else "undecided" for key in keys]
     even = own[EQUAL_SHARE].unique().to_list()
     of = f" of {number_shown(even[0], '1', EQUAL_SHARE)} {unit_shown('1', EQUAL_SHARE)}"
-    fair, told = f"its fair share{of if len(even) == 1 else ''}", list[str]()
+    fair, told = f"{FAIR_WORDS}{of if len(even) == 1 else ''}", list[str]()
     for verdict, words in _SIDES.items():
         places = [place for place, each in enumerate(verdicts) if each == verdict]
         if places:
@@ -96,7 +98,7 @@ def fair_share(found: Finding, tests: int = 1) -> str:
     """
     low, high = (found.reference + end for end in ends(found) or (0.0, 0.0))
     interval = f" [{number(low, found)}, {number(high, found)}]" if found.interval else ""
-    fair = f"its fair share of {value(found.reference, found)}"
+    fair = f"{FAIR_WORDS} of {value(found.reference, found)}"
     verdict = {
         "higher": f", more than {fair}",
         "lower": f", less than {fair}",
