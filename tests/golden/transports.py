@@ -34,6 +34,7 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     },
     "duplicate ACKs": {"loss_detection": "dupack"},
     "a smallest timeout": {"min_rto": "1 s"},
+    "timers of 250 Hz": {"timer_tick": "4 ms"},
     "no tail loss probes": {"tail_loss_probe": False, "loss_detection": "rack"},
     "as Linux ships": {"host": "linux-defaults"},
     "as ns-3": {"host": "ns3-like"},

@@ -45,7 +45,7 @@ use tables::packets::Capture;
 use units::Time;
 
 /// Version of the model, which changes whenever the results of a plan may change.
-pub const MODEL_VERSION: &str = "9";
+pub const MODEL_VERSION: &str = "10";
 
 /// A simulation that can be run in steps.
 pub struct Simulation {

@@ -9,6 +9,7 @@ mod ranges;
 mod receiver;
 mod segment;
 mod sender;
+mod wheel;
 
 pub use endpoint::Endpoint;
 pub use feedback::Feedback;
@@ -19,7 +20,7 @@ pub use receiver::{
 };
 pub use segment::{ACCECN_OPTION_BYTES, Riding, SackBlocks, Segment};
 pub use sender::{
-    FullSendBuffer, IdleApplication, InvalidSamples, Limited, LossDetection, LostInFlight, Nic, Pacing,
-    Proportion, Quirks, RateSampling, Rescue, SendBuffer, SendMemory, Sender, SenderConfig, SenderStats,
-    Snapshot,
+    Counters, FullSendBuffer, IdleApplication, InvalidSamples, Limited, LossDetection, LostInFlight, Nic,
+    Pacing, Proportion, Quirks, RateSampling, Rescue, SendBuffer, SendMemory, Sender, SenderConfig,
+    SenderStats, Snapshot,
 };

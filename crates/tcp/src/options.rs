@@ -82,6 +82,10 @@ params! {
         /// offload, with one exception. In the native engine, a station behind a queue "mac80211" merges the packets of
         /// an aggregate, unless `ack_every` is given.
         gro: Option<u64> = None, "ns", 0..=1_000_000_000;
+        /// Tick of the clock of the hosts, at which the timers of retransmissions, probes, reordering and delayed ACKs
+        /// fire (Linux: CONFIG_HZ, 1 ms at 1,000 Hz or 4 ms at 250 Hz). Timers of more than 63 ticks are coarser, as in
+        /// the kernel's timer wheel. "0 s": these timers are exact.
+        timer_tick: u64 = 1_000_000, "ns", 0..=100_000_000;
         /// Whether the sender stops while too many of its packets wait in its host (Linux: tcp_small_queue_check). They
         /// wait in the network interface or, in the native engine, in a queue "mac80211". Left out: true.
         small_queues: Option<bool> = None, "";
@@ -191,6 +195,8 @@ impl Options {
             min_rto: self.min_rto.map_or(usual.min_rto, Duration::from_nanos),
             tail_loss_probe: self.tail_loss_probe.unwrap_or(usual.tail_loss_probe),
             undo: self.undo.unwrap_or(usual.undo),
+            timestamps: self.timestamps,
+            tick: self.tick(),
             ecn,
             quirks: self.quirks(),
             ..usual
@@ -207,9 +213,14 @@ impl Options {
             gro: self.gro.filter(|&nanos| nanos > 0).map(Duration::from_nanos),
             sack_compression: self.sack_compression,
             timestamps: self.timestamps,
+            tick: self.tick(),
             ecn,
             buffer: self.receive_buffer(),
         }
+    }
+
+    fn tick(&self) -> Option<Duration> {
+        (self.timer_tick > 0).then(|| Duration::from_nanos(self.timer_tick))
     }
 
     fn payload(&self, option_bytes: u32) -> u32 {

@@ -23,7 +23,7 @@ impl Host {
         Host {
             name,
             sender: Sender::new(SenderConfig { data: Some(0), ..SenderConfig::default() }, algorithm),
-            receiver: Receiver::new(ReceiverConfig::default()).interactive(),
+            receiver: Receiver::new(ReceiverConfig { tick: None, ..ReceiverConfig::default() }).interactive(),
             answer: None,
             written: 0,
         }

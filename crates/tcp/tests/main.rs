@@ -12,5 +12,6 @@ mod offload;
 mod pipe;
 mod properties;
 mod quirks;
+mod transients;
 mod writes;
 mod zero_window;

@@ -2,6 +2,7 @@
 
 use super::interactive::DELAYED_ACK;
 use super::{AckPolicy, Receiver};
+use crate::wheel::Wheel;
 use crate::{Riding, SackBlocks, Segment};
 use units::{Duration, Time};
 
@@ -44,13 +45,14 @@ impl Receiver {
             return self.acknowledge_duplicate(now, out);
         }
         if self.delayed_at == Time::NEVER {
-            self.delayed_at = now
-                + match self.config.ack {
-                    AckPolicy::Linux => {
-                        self.interactive.as_ref().map_or(DELAYED_ACK, |interactive| interactive.delay())
-                    }
-                    AckPolicy::Every { timeout, .. } => timeout,
-                };
+            self.delayed_at = match self.config.ack {
+                AckPolicy::Linux => {
+                    let delay =
+                        self.interactive.as_ref().map_or(DELAYED_ACK, |interactive| interactive.delay());
+                    Wheel::new(self.config.tick).after(now, delay, Duration::ZERO)
+                }
+                AckPolicy::Every { timeout, .. } => now + timeout,
+            };
         }
     }
 

@@ -13,14 +13,16 @@ impl Receiver {
         self.config.timestamps && self.echo > stamp + STAMP_SLACK
     }
 
-    /// Discard a packet and send a duplicate ACK immediately (Linux `tcp_send_dupack`).
-    pub(super) fn refuse(&mut self, seq: u32, out: &mut Vec<Segment>) {
+    /// Discard a packet and send a duplicate ACK immediately, or with the last packet that GRO has merged with it; `more`:
+    /// the packet is not the last one (Linux `tcp_send_dupack`).
+    pub(super) fn refuse(&mut self, seq: u32, more: bool, out: &mut Vec<Segment>) {
         if seq < self.next {
-            self.duplicates += 1;
-            self.dsack = Some((seq, seq + 1));
+            self.note_duplicate(seq);
             self.quicken(self.window.quick_acks());
         }
-        self.send_ack(out);
+        if !more {
+            self.send_ack(out);
+        }
     }
 
     /// Accept a packet: in order, beyond a hole, or a duplicate.
@@ -54,9 +56,11 @@ impl Receiver {
         self.ack_now = true;
     }
 
+    /// Report a duplicate. Duplicates that GRO has merged are reported as one range (Linux `tcp_dsack_set`).
     fn note_duplicate(&mut self, seq: u32) {
         self.duplicates += 1;
-        self.dsack = Some((seq, seq + 1));
+        let merged = self.dsack.filter(|&(_, end)| self.continues && end == seq);
+        self.dsack = Some((merged.map_or(seq, |(start, _)| start), seq + 1));
     }
 
     fn take_beyond(&mut self, seq: u32, len: u16) {

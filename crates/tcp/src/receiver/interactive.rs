@@ -54,8 +54,12 @@ impl Interactive {
         self.answers |= self.last != Time::NEVER && now.since(self.last) < self.timeout;
     }
 
-    /// Longest time for which an acknowledgement is held back.
+    /// Longest time for which an acknowledgement is held back. Before any data, nothing is held back: `ato` is 0, so the
+    /// ACK of a FIN leaves at once (`tcp_send_delayed_ack`).
     pub fn delay(&self) -> Duration {
+        if self.last == Time::NEVER {
+            return Duration::ZERO;
+        }
         let longest = self.srtt.map_or(LONGEST, |srtt| srtt.max(DELAYED_ACK).min(LONGEST));
         self.timeout.min(longest)
     }

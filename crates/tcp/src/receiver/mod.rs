@@ -13,6 +13,7 @@ mod window;
 use crate::feedback::Echo;
 use crate::gro::Gro;
 use crate::segment::micros;
+use crate::wheel::TICK;
 use crate::{Feedback, RangeSet, Segment};
 use blocks::Blocks;
 use interactive::Interactive;
@@ -53,6 +54,8 @@ pub struct ReceiverConfig {
     /// Time within which arriving packets are merged before they are processed (GRO); `None`: each packet is processed
     /// on arrival.
     pub gro: Option<Duration>,
+    /// Tick of the host's clock, at which its delayed ACKs leave; `None`: the timer is exact.
+    pub tick: Option<Duration>,
     /// Whether duplicate ACKs are held back for up to a millisecond, as in Linux.
     pub sack_compression: bool,
     /// Whether segments have timestamps (RFC 7323), by which old segments are discarded.
@@ -70,6 +73,7 @@ impl Default for ReceiverConfig {
             ack: AckPolicy::Linux,
             ecn: Feedback::Off,
             gro: None,
+            tick: Some(TICK),
             sack_compression: true,
             timestamps: true,
             buffer: ReceiveBuffer::default(),
@@ -95,6 +99,8 @@ pub struct Receiver {
     delayed_at: Time,
     compressed_at: Time,
     dsack: Option<(u32, u32)>,
+    /// Whether GRO has merged the next packet with the packet before it.
+    continues: bool,
     out_of_order: RangeSet,
     window: Window,
     rtt: RttGuess,
@@ -153,6 +159,7 @@ impl Receiver {
             short: Vec::new(),
             recent: Blocks::default(),
             dsack: None,
+            continues: false,
             unacked: 0,
             quick: window.quick_acks(),
             window,
@@ -219,6 +226,7 @@ impl Receiver {
         let batch = self.gro.as_mut().map(|gro| gro.take()).unwrap_or_default();
         for (segment, ce, more) in batch {
             self.on_data(now, &segment, ce, more, out);
+            self.continues = more;
         }
     }
 
@@ -258,7 +266,7 @@ impl Receiver {
         }
         self.note_ecn(ce, cwr, out);
         if self.looks_old(stamp) {
-            return self.refuse(seq, out);
+            return self.refuse(seq, more, out);
         }
         self.release_before_losing_blocks(seq, out);
         let delivered = self.delivered_bytes;

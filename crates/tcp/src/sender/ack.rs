@@ -6,7 +6,7 @@
 use super::Sender;
 use super::record::{EVER_RETRANSMITTED, Record, SACKED};
 use super::recovery::Resend;
-use super::summary::AckSummary;
+use super::summary::{AckSummary, NO_ECHO};
 use crate::segment::{SackBlocks, Segment, stamp};
 use congestion::{Ack, CaState, Congestion};
 use units::{Duration, Time};
@@ -54,7 +54,7 @@ impl Sender {
             self.stats.acked_bytes += u64::from(self.board.acknowledge_lowest().len);
         }
         self.delivery.count(u64::from(acked));
-        self.queue.widen(self.board.una_bytes(), window);
+        self.queue.set_window(self.board.una_bytes(), window, true);
         self.recovery.note_progress();
         // The rate sample belongs to the acknowledged packet that was sent last. The record of this packet stays
         // in the ring until the next packet is sent.
@@ -94,19 +94,21 @@ impl Sender {
             return;
         };
         let (overtaken, ack) = (*ack < self.board.una(), (*ack).max(self.board.una()));
-        self.recovery.note_echo(*echo);
-        let mut summary = self.start_summary(ack, *echo, *one_way_us);
+        let echo = if self.config.timestamps { *echo } else { NO_ECHO };
+        self.recovery.note_echo(echo);
+        let mut summary = self.start_summary(ack, echo, *one_way_us);
         self.read_sacks(now, ack, *dsack, sacks, &mut summary);
         if overtaken {
             // A later ACK arrived before this ACK: only the SACK blocks can be new, and there is no sample of RTT
-            // or rate.
+            // or rate. New data may be sent (`old_ack` in Linux `tcp_ack`, then `tcp_data_snd_check`).
             let resend = self.update_recovery(now, &mut summary);
-            return self.resend(now, resend, out);
+            self.resend(now, resend, out);
+            return self.push(now, out);
         }
         let had_packets = self.board.packets_out() > 0;
         self.acknowledge(now, ack, &mut summary);
         self.read_marks(*ce_count, *ece, &mut summary);
-        self.queue.widen(self.board.una_bytes(), *window);
+        self.queue.set_window(self.board.una_bytes(), *window, summary.advanced);
         if !had_packets {
             if summary.dsack {
                 self.update_recovery(now, &mut summary);

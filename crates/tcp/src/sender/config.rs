@@ -3,6 +3,7 @@
 use super::quirks::Quirks;
 use crate::feedback::Feedback;
 use crate::receiver::{LARGEST_BUFFER, ReceiveMemory};
+use crate::wheel::TICK;
 use congestion::PACING_SHIFT;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -48,8 +49,13 @@ pub struct SenderConfig {
     pub min_rto: Duration,
     /// Whether to probe for losses at the end of a flight (sysctl tcp_early_retrans).
     pub tail_loss_probe: bool,
+    /// Tick of the host's clock, at which its timers fire; `None`: timers are exact.
+    pub tick: Option<Duration>,
     /// Whether to undo a window reduction that turns out to be spurious.
     pub undo: bool,
+    /// Whether segments have timestamps (RFC 7323). Without them, retransmissions give no RTT samples, and only DSACK and
+    /// F-RTO show that a reduction was spurious.
+    pub timestamps: bool,
     /// Deviations from Linux.
     pub quirks: Quirks,
     /// Whether the scoreboard saves memory at the cost of time. This setting never changes results.
@@ -74,7 +80,9 @@ impl Default for SenderConfig {
             loss_detection: LossDetection::default(),
             min_rto: MIN_RTO,
             tail_loss_probe: true,
+            tick: Some(TICK),
             undo: true,
+            timestamps: true,
             quirks: Quirks::default(),
             lean_records: false,
         }

@@ -19,6 +19,9 @@ enum Fin {
     Sent,
 }
 
+/// Timeouts of a SYN that do not double the next timeout (sysctl tcp_syn_linear_timeouts, Linux 6.5 and later).
+const LINEAR_TIMEOUTS: u32 = 4;
+
 /// The SYN or SYN-ACK, which is retransmitted until the connection is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Opening {
@@ -26,6 +29,10 @@ struct Opening {
     answer: Option<(u32, u32)>,
     /// Whether the segment was sent more than once, so that its RTT is ambiguous (Karn).
     repeated: bool,
+    /// Timeouts so far.
+    timeouts: u32,
+    /// Timestamp of the first transmission.
+    first_stamp: Option<u32>,
 }
 
 /// State of the connection.
@@ -56,22 +63,34 @@ impl Connection {
         is_first
     }
 
-    /// The SYN or SYN-ACK.
-    pub fn opening_segment(&self, stamp: u32) -> Segment {
+    /// The SYN or SYN-ACK, which is now sent.
+    pub fn opening_segment(&mut self, stamp: u32) -> Segment {
+        self.opening.first_stamp.get_or_insert(stamp);
         match self.opening.answer {
             None => Segment::Syn { stamp },
             Some((echo, window)) => Segment::SynAck { echo, stamp, window },
         }
     }
 
-    /// Record that the SYN or SYN-ACK is retransmitted.
-    pub fn repeat_opening(&mut self) {
+    /// Record that the SYN or SYN-ACK is retransmitted after a timeout. True if the next timeout is twice as long, which
+    /// it is for every SYN-ACK, and for a SYN after [`LINEAR_TIMEOUTS`] (Linux `tcp_retransmit_timer`,
+    /// `tcp_synack_retrans`).
+    pub fn repeat_opening(&mut self) -> bool {
         self.opening.repeated = true;
+        self.opening.timeouts += 1;
+        self.is_passive() || self.opening.timeouts > LINEAR_TIMEOUTS
     }
 
     /// Whether the SYN or SYN-ACK was sent more than once.
     pub fn was_opening_repeated(&self) -> bool {
         self.opening.repeated
+    }
+
+    /// Whether the window begins with one packet, because the SYN or SYN-ACK timed out more than once. Timeouts are
+    /// spurious if the answer echoes the first transmission; without timestamps, `echo` is `None` (RFC 5681 section 3.1;
+    /// Linux `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
+    pub fn begins_with_one_packet(&self, echo: Option<u32>) -> bool {
+        self.opening.timeouts > 1 && (echo.is_none() || echo != self.opening.first_stamp)
     }
 
     /// Whether this is the passive end, which has answered a SYN.

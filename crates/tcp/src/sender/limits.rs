@@ -23,6 +23,13 @@ pub(super) enum Limit {
     Over,
 }
 
+impl Limit {
+    /// Whether nothing is left to send.
+    pub fn is_lack_of_data(self) -> bool {
+        matches!(self, Limit::Application | Limit::SendBuffer | Limit::Over)
+    }
+}
+
 /// Time spent limited by each cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limited {

@@ -58,10 +58,11 @@ pub use limits::Limited;
 pub use quirks::{
     FullSendBuffer, IdleApplication, InvalidSamples, LostInFlight, Proportion, Quirks, RateSampling, Rescue,
 };
-pub use stats::{SenderStats, Snapshot};
+pub use stats::{Counters, SenderStats, Snapshot};
 
 use crate::feedback::Feedback;
 use crate::segment::{Segment, stamp};
+use crate::wheel::Wheel;
 use congestion::{CongestionControl, Path};
 use connection::Connection;
 use delivery::Delivery;
@@ -118,7 +119,7 @@ impl Sender {
             rack: Rack::new(config.loss_detection),
             rtt: RttEstimator::new(config.min_rto),
             recovery: Episode::new(&config),
-            timer: Timer::default(),
+            timer: Timer::new(Wheel::new(config.tick)),
             departures: Departures::new(&config, window.traits()),
             queue: WriteQueue::new(&config),
             stats: SenderStats::default(),
@@ -154,13 +155,14 @@ impl Sender {
     fn send_opening(&mut self, now: Time, out: &mut Vec<Segment>) {
         out.push(self.connection.opening_segment(stamp(now)));
         self.departures.note_send(now);
-        self.timer.arm_retransmission(now + self.rtt.rto());
+        self.timer.arm_retransmission(now, self.rtt.rto(), Duration::ZERO);
     }
 
     pub(super) fn on_opening_timeout(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.stats.timeouts += 1;
-        self.connection.repeat_opening();
-        self.rtt.back_off();
+        if self.connection.repeat_opening() {
+            self.rtt.back_off();
+        }
         self.send_opening(now, out);
     }
 
@@ -191,11 +193,14 @@ impl Sender {
     fn establish(&mut self, now: Time, echo: u32, window: u32) {
         self.connection.establish();
         self.timer.disarm();
-        let echoed_ms = u64::from(stamp(now).saturating_sub(echo).max(1));
-        let is_ambiguous = self.connection.was_opening_repeated();
-        let rtt = if is_ambiguous { Duration::from_millis(echoed_ms) } else { self.departures.idle(now) };
         self.rtt = RttEstimator::new(self.config.min_rto); // forget the back-off
-        self.rtt.learn(now, rtt, rtt, false, self.board.una(), self.board.next());
+        match self.opening_rtt(now, echo) {
+            Some(rtt) => self.rtt.learn(now, rtt, rtt, false, self.board.una(), self.board.next()),
+            None => self.rtt.fall_back(),
+        }
+        if self.connection.begins_with_one_packet(self.config.timestamps.then_some(echo)) {
+            self.window.set_cwnd(1);
+        }
         self.queue.open(window);
         self.delivery.open(now);
         self.window.confirm(now);
@@ -204,6 +209,15 @@ impl Sender {
         self.departures.restart_pacing(&self.config, self.window.traits());
         self.update_pacing_rate();
         self.expand_send_buffer();
+    }
+
+    /// RTT of the handshake. If the SYN or SYN-ACK was sent more than once, only the echoed timestamp tells it.
+    fn opening_rtt(&self, now: Time, echo: u32) -> Option<Duration> {
+        if !self.connection.was_opening_repeated() {
+            return Some(self.departures.idle(now));
+        }
+        let echoed_ms = u64::from(stamp(now).saturating_sub(echo).max(1));
+        self.config.timestamps.then(|| Duration::from_millis(echoed_ms))
     }
 
     /// Set the bytes that the application has written so far (`None`: unlimited data), and send as much of this
@@ -352,6 +366,20 @@ impl Sender {
                 Rate::from_bits_per_sec((bits / u128::from(interval.as_nanos())) as u64)
             }),
             state: self.recovery.state(),
+        }
+    }
+
+    /// The counters at this moment.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            cwnd: self.window.cwnd(),
+            ssthresh: self.window.control().ssthresh,
+            state: self.recovery.state(),
+            unacked: self.board.packets_out(),
+            sacked: self.board.sacked_out(),
+            lost: self.board.lost_out(),
+            retrans: self.board.retrans_out(),
+            reordering: self.rack.reordering(),
         }
     }
 

@@ -62,7 +62,7 @@ impl Sender {
             self.retransmit(now, seq, count, out);
             self.recovery.count_sent(count);
             if seq == self.board.una() && !self.timer.is_reordering() {
-                self.timer.arm_retransmission(now + self.rtt.rto() + self.departures.delay(now));
+                self.timer.arm_retransmission(now, self.rtt.rto(), self.departures.delay(now));
             }
         }
     }
@@ -124,7 +124,8 @@ impl Sender {
         if !self.connection.is_established() {
             return;
         }
-        if self.board.packets_out() == 0 && self.queue.has_new_data(&self.board) {
+        let may_send = self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board);
+        if self.board.packets_out() == 0 && may_send {
             self.window.restart_after(now, self.departures.idle(now), self.rtt.rto());
         }
         let mut sent = self.write(now, out);
@@ -147,7 +148,7 @@ impl Sender {
         }
         let room = self.window.room(self.board.in_flight());
         if room == 0 {
-            return Err(Stop::By(Limit::Cwnd));
+            return Err(Stop::By(self.lack_of_data().unwrap_or(Limit::Cwnd)));
         }
         let half = (self.window.cwnd() / 2).max(1);
         let largest = self.burst_packets();
@@ -168,6 +169,16 @@ impl Sender {
         }
         self.send_burst(now, count, out);
         Ok(count)
+    }
+
+    /// The limit that leaves nothing to send, neither data nor a FIN; `None` if something waits (`tcp_send_head`).
+    #[inline]
+    fn lack_of_data(&self) -> Option<Limit> {
+        if self.queue.unsent(self.board.next_bytes()) > 0 {
+            return None;
+        }
+        let without_data = || self.connection.without_data(self.board.packets_out()).err();
+        if self.queue.is_full() { Some(Limit::SendBuffer) } else { without_data() }
     }
 
     /// Mark the flow app-limited if a full send buffer is the limit and the configuration treats a full send
@@ -199,8 +210,10 @@ impl Sender {
 
     fn after_push(&mut self, now: Time, stop: Stop, sent: u32) {
         let in_flight = self.board.in_flight();
+        // With nothing to send, the window cannot be the limit: Linux calls `tcp_cwnd_validate` in `tcp_write_xmit` only.
+        let had_nothing = sent == 0 && matches!(stop, Stop::By(limit) if limit.is_lack_of_data());
         let cwnd_limited = stop == Stop::Deferred || in_flight >= self.window.cwnd();
-        if cwnd_limited {
+        if cwnd_limited && !had_nothing {
             self.window.fill(now, &self.board);
         } else if sent > 0 && self.window.note_room(now, &self.board, self.rtt.rto()) {
             let is_open = self.recovery.state() == CaState::Open;

@@ -34,6 +34,8 @@ pub(super) struct Rack {
     most_reordering: u32,
     reordering_seen: bool,
     dsack_seen: bool,
+    /// Whether a packet was delivered, or an episode was undone, since the last search for losses.
+    advanced: bool,
     /// Whether losses are detected by duplicate ACKs alone.
     by_duplicates: bool,
     steps: u32,
@@ -54,6 +56,7 @@ impl Rack {
             reordering: DUP_THRESHOLD,
             reordering_seen: false,
             dsack_seen: false,
+            advanced: false,
             by_duplicates: !learns,
             steps: 1,
             persist: 0,
@@ -70,8 +73,15 @@ impl Rack {
         if ambiguous && min_rtt.is_some_and(|min| rtt < min) {
             return;
         }
+        self.advanced = true;
         self.rtt = rtt;
         self.newest = self.newest.max((sent, seq));
+    }
+
+    /// Record that an episode was undone, so that the next ACK must search for losses anew (Linux
+    /// `tcp_undo_cwnd_reduction`).
+    pub fn note_undo(&mut self) {
+        self.advanced = true;
     }
 
     /// Record that a packet arrived late, `distance` packets below the highest delivered packet.
@@ -110,6 +120,11 @@ impl Rack {
     /// Record that a recovery was spurious.
     pub fn recovery_was_spurious(&mut self) {
         self.persist = (self.persist + 1).min(PERSIST_RECOVERIES);
+    }
+
+    /// Reordering degree, packets.
+    pub fn reordering(&self) -> u32 {
+        self.reordering
     }
 
     /// Whether reordering beyond the duplicate threshold was observed.
@@ -156,15 +171,18 @@ impl Rack {
         (sent, seq) < self.newest
     }
 
-    /// Whether there may be losses: a packet believed to be in the network was sent before a delivered packet.
-    /// Always true with [`LossDetection::DupAck`].
+    /// Whether an ACK may reveal losses: RACK has advanced since the last search for losses (Linux
+    /// `tcp_rack_mark_lost`), and a packet believed to be in the network was sent before a delivered packet. Always
+    /// true with [`LossDetection::DupAck`].
     #[inline]
-    pub fn may_have_losses(&self, board: &Scoreboard) -> bool {
+    pub fn may_have_losses(&mut self, board: &Scoreboard) -> bool {
+        let advanced = std::mem::take(&mut self.advanced);
         self.by_duplicates
-            || board.oldest_sent().is_some_and(|seq| {
-                let record = board.get(seq);
-                record.is(LOST) || self.is_overtaken(record.sent, seq)
-            })
+            || advanced
+                && board.oldest_sent().is_some_and(|seq| {
+                    let record = board.get(seq);
+                    record.is(LOST) || self.is_overtaken(record.sent, seq)
+                })
     }
 
     /// The reordering window: how much later than its successors a packet may arrive before it counts as lost.

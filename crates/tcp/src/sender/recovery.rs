@@ -283,6 +283,7 @@ impl Sender {
 
     /// Restore the window and the slow-start threshold from before the episode.
     fn undo(&mut self, now: Time, forget_losses: bool) {
+        self.rack.note_undo();
         if forget_losses {
             self.board.forget_losses();
         }

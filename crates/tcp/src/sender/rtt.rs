@@ -8,6 +8,8 @@ use congestion::WindowedMax;
 use units::{Duration, Time};
 
 const RTO_INITIAL: Duration = Duration::from_secs(1);
+/// Timeout after a handshake without an RTT sample (`TCP_TIMEOUT_FALLBACK`).
+const RTO_FALLBACK: Duration = Duration::from_secs(3);
 const RTO_MAX: Duration = Duration::from_secs(120);
 /// Window of the minimum RTT, in milliseconds (sysctl tcp_min_rtt_wlen).
 const MIN_RTT_WINDOW_MS: u32 = 300_000;
@@ -64,6 +66,11 @@ impl RttEstimator {
     /// The retransmission timeout, doubled `times` times.
     pub fn backed_off(&self, times: u32) -> Duration {
         (self.rto * (1 << times.min(63))).min(RTO_MAX)
+    }
+
+    /// Set the timeout for a handshake that gave no RTT sample (RFC 6298 section 5.7; Linux `tcp_init_metrics`).
+    pub fn fall_back(&mut self) {
+        self.rto = RTO_FALLBACK;
     }
 
     /// Double the retransmission timeout after it has expired.

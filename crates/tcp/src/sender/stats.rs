@@ -53,3 +53,24 @@ pub struct Snapshot {
     /// State of loss recovery.
     pub state: CaState,
 }
+
+/// The counters by which Linux describes a sender (`tcp_info`), in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counters {
+    /// Congestion window (`tcpi_snd_cwnd`).
+    pub cwnd: u32,
+    /// Slow-start threshold (`tcpi_snd_ssthresh`); `u32::MAX` before the first reduction.
+    pub ssthresh: u32,
+    /// State of loss recovery (`tcpi_ca_state`).
+    pub state: CaState,
+    /// Outstanding packets (`tcpi_unacked`).
+    pub unacked: u32,
+    /// Outstanding packets that are SACKed (`tcpi_sacked`).
+    pub sacked: u32,
+    /// Outstanding packets that are marked lost (`tcpi_lost`).
+    pub lost: u32,
+    /// Retransmissions in the network (`tcpi_retrans`).
+    pub retrans: u32,
+    /// Reordering degree (`tcpi_reordering`).
+    pub reordering: u32,
+}

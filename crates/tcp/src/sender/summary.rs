@@ -52,6 +52,9 @@ pub(super) struct AckSummary {
     pub newest: Newest,
 }
 
+/// The echo of an ACK without timestamps: no packet was sent after it.
+pub(super) const NO_ECHO: u32 = u32::MAX;
+
 impl AckSummary {
     /// Record that a packet arrived after packets that were sent later.
     pub fn delivered_late(&mut self, seq: u32) {
@@ -73,7 +76,7 @@ impl AckSummary {
         let (oldest, newest) = (acked.or(self.sacked_sent).first, self.sacked_sent.or(acked).last);
         if oldest != Time::NEVER {
             Some((now.since(oldest), now.since(newest)))
-        } else if self.advanced {
+        } else if self.advanced && self.echo != NO_ECHO {
             let elapsed_ms = stamp(now).saturating_sub(self.echo).max(1);
             let elapsed = Duration::from_millis(u64::from(elapsed_ms)); // at least 1 ms, the resolution of timestamps
             Some((elapsed, elapsed))

@@ -7,7 +7,7 @@ use super::record::APP_LIMITED;
 use super::timer::Purpose;
 use crate::segment::{Segment, micros, stamp};
 use congestion::CaState;
-use units::Time;
+use units::{Duration, Time};
 
 impl Sender {
     /// When `on_timer` must be called; `Time::NEVER` if no timer is set.
@@ -51,7 +51,7 @@ impl Sender {
         self.recovery.count_timeout();
         self.retransmit(now, self.board.una(), 1, out);
         self.rtt.back_off();
-        self.timer.arm_retransmission(now + self.rtt.rto());
+        self.timer.arm_retransmission(now, self.rtt.rto(), Duration::ZERO);
     }
 
     /// Set the timer for a zero-window probe if no packet is outstanding. Without such probes, the loss of the ACK that
@@ -80,7 +80,9 @@ impl Sender {
     /// Send a tail loss probe, because the probe timer has fired.
     fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.recovery.probe.is_out() && self.board.packets_out() > 0 {
-            if self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board) {
+            let has_data = self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board);
+            let has_fin = self.connection.fin_is_due() && self.queue.unsent(self.board.next_bytes()) == 0;
+            if has_data || has_fin {
                 if self.must_wait(now) || self.departures.is_throttled(1, NEW_DATA, &self.config, &self.board)
                 {
                     return self.rearm_retransmission(now); // new data remains paced (Linux `tcp_write_xmit`)

@@ -2,12 +2,16 @@
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use crate::wheel::Wheel;
 use units::{Duration, Time};
 
 /// Extra time added to the timer of a tail loss probe.
 const PROBE_SLACK: Duration = Duration::from_millis(2);
 /// Extra time added to the reordering timer.
 const REORDERING_SLACK: Duration = Duration::from_millis(2);
+
+/// Shortest time until a timeout that counts from the sending of a packet (`tcp_rearm_rto`).
+const LEAST: Duration = Duration::from_micros(1);
 
 /// Use of the timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,17 +31,17 @@ pub(super) enum Purpose {
 pub(super) struct Timer {
     purpose: Purpose,
     at: Time,
+    wheel: Wheel,
     /// Zero-window probes since the window closed.
     window_probes: u32,
 }
 
-impl Default for Timer {
-    fn default() -> Self {
-        Timer { purpose: Purpose::Off, at: Time::NEVER, window_probes: 0 }
-    }
-}
-
 impl Timer {
+    /// A timer of a host with these timers, off.
+    pub fn new(wheel: Wheel) -> Timer {
+        Timer { purpose: Purpose::Off, at: Time::NEVER, wheel, window_probes: 0 }
+    }
+
     /// Time at which the timer fires; `NEVER` if the timer is off.
     #[inline]
     pub fn at(&self) -> Time {
@@ -49,14 +53,16 @@ impl Timer {
         self.purpose
     }
 
+    /// Arm the retransmission timer to fire after `rto`. `paced`: time until pacing allows a departure.
     #[inline]
-    pub fn arm_retransmission(&mut self, at: Time) {
-        (self.purpose, self.at) = (Purpose::Retransmission, at);
+    pub fn arm_retransmission(&mut self, now: Time, rto: Duration, paced: Duration) {
+        (self.purpose, self.at) = (Purpose::Retransmission, self.wheel.after(now, rto, paced));
     }
 
     /// Arm the reordering timer to fire after `wait` plus [`REORDERING_SLACK`].
     pub fn arm_reordering(&mut self, now: Time, wait: Duration) {
-        (self.purpose, self.at) = (Purpose::Reordering, now + wait + REORDERING_SLACK);
+        let at = self.wheel.after(now, wait + REORDERING_SLACK, Duration::ZERO);
+        (self.purpose, self.at) = (Purpose::Reordering, at);
     }
 
     pub fn disarm(&mut self) {
@@ -86,10 +92,10 @@ impl Timer {
     ) -> bool {
         let Some(srtt) = rtt.srtt() else { return false };
         let slack = if board.packets_out() == 1 { lone_slack } else { PROBE_SLACK };
-        let timeout = now + srtt * 2 + slack;
-        let rto_at = if rto_from_now { now + rtt.rto() } else { head_timeout(board, rtt) };
-        let due = if rto_at > now { timeout.min(rto_at) } else { timeout };
-        (self.purpose, self.at) = (Purpose::Probe, due + delay);
+        let timeout = srtt * 2 + slack;
+        let rto = if rto_from_now { rtt.rto() } else { head_timeout(board, rtt).since(now) };
+        let due = if rto > Duration::ZERO { timeout.min(rto) } else { timeout };
+        (self.purpose, self.at) = (Purpose::Probe, self.wheel.after(now, due, delay));
         true
     }
 
@@ -100,15 +106,15 @@ impl Timer {
             return self.disarm();
         }
         let displaced = matches!(self.purpose, Purpose::Probe | Purpose::Reordering);
-        let at = if displaced { head_timeout(board, rtt).max(now) } else { now + rtt.rto() };
-        self.arm_retransmission(at + delay);
+        let rto = if displaced { head_timeout(board, rtt).since(now).max(LEAST) } else { rtt.rto() };
+        self.arm_retransmission(now, rto, delay);
     }
 
     /// Arm the timer for the first zero-window probe, which is due after an RTO, if the timer is off.
     pub fn await_window(&mut self, now: Time, rtt: &RttEstimator) {
         if self.purpose == Purpose::Off {
             self.window_probes = 0;
-            self.arm_retransmission(now + rtt.rto());
+            self.arm_retransmission(now, rtt.rto(), Duration::ZERO);
         }
     }
 
@@ -116,7 +122,7 @@ impl Timer {
     /// retransmission timeout of later data does not (`tcp_probe0_when`).
     pub fn await_next_probe(&mut self, now: Time, rtt: &RttEstimator) {
         self.window_probes += 1;
-        self.arm_retransmission(now + rtt.backed_off(self.window_probes));
+        self.arm_retransmission(now, rtt.backed_off(self.window_probes), Duration::ZERO);
     }
 }
 
@@ -132,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_timeout_that_a_shorter_timer_had_replaced_counts_from_the_sending_of_the_head() {
-        let (mut timer, rtt) = (Timer::default(), RttEstimator::new(Duration::from_millis(200)));
+        let (mut timer, rtt) = (Timer::new(Wheel::new(None)), RttEstimator::new(Duration::from_millis(200)));
         let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
         let mut board = Scoreboard::new(false);
         timer.rearm(at(5), &board, &rtt, Duration::ZERO);
@@ -144,5 +150,8 @@ mod tests {
         assert_eq!(timer.at(), at(65));
         timer.rearm(at(65), &board, &rtt, Duration::from_millis(1));
         assert_eq!(timer.at(), at(1_011));
+        timer.arm_reordering(at(60), Duration::from_millis(3));
+        timer.rearm(at(2_000), &board, &rtt, Duration::ZERO);
+        assert_eq!(timer.at(), at(2_000) + LEAST, "the time is over");
     }
 }

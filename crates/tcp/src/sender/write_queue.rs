@@ -25,9 +25,8 @@ const LEAST_PACKETS: u32 = 10;
 const WINDOWS: u64 = 2;
 /// Size of the buffer in congestion windows for BBR (`bbr_sndbuf_expand`).
 const WINDOWS_OF_BBR: u64 = 3;
-/// Size of a chunk before the first ACK: half of the largest window that a SYN-ACK can advertise
-/// (`tcp_bound_to_half_wnd`).
-const FIRST_CHUNK: u64 = 65_535 / 2;
+/// Largest window that is not halved to bound the first chunks (`TCP_MSS_DEFAULT`), bytes.
+const TINY_WINDOW: u64 = 536;
 
 /// One past the last byte of an application with unlimited data.
 const UNLIMITED: u64 = u64::MAX / 2;
@@ -58,7 +57,8 @@ pub(super) struct WriteQueue {
     is_full: bool,
     /// Payload of a chunk (`tcp_xmit_size_goal`).
     chunk: u64,
-    /// Payload of a chunk before the first ACK.
+    /// Payload of a chunk before the first ACK: at most half of the window that the handshake advertised
+    /// (`tcp_bound_to_half_wnd`).
     first_chunk: u64,
     /// Bytes written since the start; `MAX` if memory is not counted.
     written: u64,
@@ -70,7 +70,7 @@ impl WriteQueue {
     /// Create the queue of a sender with these settings.
     pub fn new(config: &SenderConfig) -> WriteQueue {
         let mss = u64::from(config.mss);
-        let whole = |bytes: u64| (bytes / mss).max(1) * mss;
+        let whole = |bytes: u64| whole_segments(bytes, mss);
         let (payload, memory) = match config.send_buffer {
             SendBuffer::Unlimited => (u64::MAX, None),
             SendBuffer::Payload(bytes) => (bytes.get(), None),
@@ -87,7 +87,7 @@ impl WriteQueue {
             limit: memory.map_or(u64::MAX, |memory| memory.first.get()),
             good_for: 0,
             chunk: whole(GSO_MAX_BYTES.into()),
-            first_chunk: whole(FIRST_CHUNK),
+            first_chunk: whole(GSO_MAX_BYTES.into()),
             written: if memory.is_some() { 0 } else { u64::MAX },
             tail: 0,
             is_full: false,
@@ -115,15 +115,21 @@ impl WriteQueue {
         self.is_full = false;
     }
 
-    /// Set the window that the receiver advertises beyond byte `from`. The end of the window never moves back.
+    /// Set the window that the receiver advertises beyond byte `from`; `advanced`: the ACK acknowledges data. Only such
+    /// an ACK, or one that closes the window, moves the end of the window back (`tcp_may_update_window`).
     #[inline]
-    pub fn widen(&mut self, from: u64, window: u32) {
-        self.window_end = self.window_end.max(from + u64::from(window));
+    pub fn set_window(&mut self, from: u64, window: u32, advanced: bool) {
+        let end = from + u64::from(window);
+        if advanced || window == 0 || end > self.window_end {
+            self.window_end = end;
+        }
     }
 
     /// Set the window that the receiver advertises in the handshake.
     pub fn open(&mut self, window: u32) {
         self.window_end = u64::from(window);
+        let half = if self.window_end > TINY_WINDOW { self.window_end / 2 } else { self.window_end };
+        self.first_chunk = whole_segments(half, self.mss).min(self.chunk);
     }
 
     /// Whether the buffer is limited by memory.
@@ -299,6 +305,11 @@ impl WriteQueue {
     }
 }
 
+/// The payload of the full segments in `bytes`, but of at least one.
+fn whole_segments(bytes: u64, mss: u64) -> u64 {
+    (bytes / mss).max(1) * mss
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::config::SendMemory;
@@ -319,5 +330,15 @@ mod tests {
         };
         assert_eq!(["cubic", "prague"].map(limit), [87_040; 2]);
         assert_eq!(["bbr1", "bbr3"].map(limit), [130_560; 2], "bbr_sndbuf_expand");
+    }
+
+    #[test]
+    fn the_first_chunks_are_at_most_half_of_the_window_of_the_handshake() {
+        let first_chunk = |window| {
+            let mut queue = WriteQueue::new(&SenderConfig::default());
+            queue.open(window);
+            queue.first_chunk / queue.mss
+        };
+        assert_eq!([400, 10_000, 65_535, 1 << 20].map(first_chunk), [1, 3, 22, 45]);
     }
 }

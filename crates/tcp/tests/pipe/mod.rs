@@ -38,8 +38,9 @@ pub struct Pipe {
     backward: Vec<(Time, Segment)>,
 }
 
+/// Settings of Linux, but with exact timers.
 pub fn config() -> SenderConfig {
-    SenderConfig::default()
+    SenderConfig { tick: None, ..SenderConfig::default() }
 }
 
 impl Pipe {
@@ -66,7 +67,8 @@ impl Pipe {
         rtt_ms: u64,
         limit: usize,
     ) -> Pipe {
-        let receiver = ReceiverConfig { mss: config.mss, ack, ecn: config.ecn, ..ReceiverConfig::default() };
+        let receiver =
+            ReceiverConfig { mss: config.mss, ack, ecn: config.ecn, tick: None, ..ReceiverConfig::default() };
         let mut pipe = Pipe {
             now: Time::ZERO,
             sender: Sender::new(config, algorithm),

@@ -224,6 +224,8 @@ def _share_hosts(crossed_by: Sequence[RoutedFlow]) -> bool:
 
 
 _MOST_FLOWS = 2_000
+_TICK_S = 0.001
+"""Tick of the guest's clock (`CONFIG_HZ` in install/kernel.config)."""
 _LEAST_PAYLOAD_BYTES = 8
 _TCP = {
     *(
@@ -239,6 +241,7 @@ _TCP = {
     *("host", "send_memory_bytes", "send_memory_most_bytes"),
     *("receive_memory_bytes", "receive_memory_most_bytes"),
     *("min_burst", "gro_s", "accecn_option", "loss_detection", "min_rto_s", "tail_loss_probe"),
+    "timer_tick_s",
 }
 _FLOW = {
     *("name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "workload"),
@@ -311,6 +314,8 @@ def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Pr
         yield Problem(f"{path}.send_buffer", f"{text}; leave this key out, or {NATIVE}")
     if tcp.loss_detection == "dupack":
         yield Problem(f"{path}.loss_detection", f"Linux has no detection by dupacks since 6.17; {NATIVE}")
+    if tcp.timer_tick_s != _TICK_S:
+        yield Problem(f"{path}.timer_tick", f'the guest\'s clock ticks every 1 ms; write "1 ms", or {NATIVE}')
     if tcp.gro_s is not None:
         yield Problem(f"{path}.gro", f"the guest's devices do not merge packets (GRO); {NATIVE}")
     if tcp.min_burst is not None and kind.startswith(("bbr", "prague")):

@@ -187,6 +187,7 @@ _TCP = frozenset(
     | {"loss_detection", "min_rto_s", "tail_loss_probe", "full_send_buffer", "undo"}
     | {"idle_application", "prr"}
     | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s", "host"}
+    | {"timer_tick_s"}
 )
 
 
@@ -269,6 +270,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             'in ns-3, an application that writes segments never limits the flow; write "network_limited"',
         ),
         "prr": (tcp.prr == "rfc9937", 'ns-3 has its own proportional rate reduction; write "ns3"'),
+        "timer_tick": (tcp.timer_tick_s > 0, 'timers in ns-3 are exact; write "0 s"'),
         "undo": (tcp.undo is True, "ns-3 never undoes a window reduction; write false"),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }

@@ -25,8 +25,8 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "send_memory_most": "4 MiB",
     },
     # ns-3 (TcpSocketBase, TcpPrrRecovery): loss detection by duplicate ACKs, RTO of at least 1 s, its own
-    # PRR, no undo, no offloads. In ns-3, a sender whose application writes whole segments is never
-    # application-limited.
+    # PRR, no undo, no offloads, exact timers. In ns-3, a sender whose application writes whole segments is
+    # never application-limited.
     "ns3-like": {
         "loss_detection": "dupack",
         "min_rto": "1 s",
@@ -38,6 +38,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "full_send_buffer": "network_limited",
         "idle_application": "network_limited",
         "prr": "ns3",
+        "timer_tick": "0 s",
     },
 }
 

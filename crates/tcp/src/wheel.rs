@@ -1,0 +1,77 @@
+//! When the timers of a host fire: at ticks of its clock, and the later they are due, the coarser
+//! (Linux `kernel/time/timer.c`).
+
+use units::{Duration, Time};
+
+/// Default of the tick of a host's clock (`CONFIG_HZ_1000`).
+pub(crate) const TICK: Duration = Duration::from_millis(1);
+/// Ticks from which on a timer is in the second, third ... level of the wheel (`LVL_START`).
+const LEVELS: [u64; 7] = [63, 63 << 3, 63 << 6, 63 << 9, 63 << 12, 63 << 15, 63 << 18];
+
+/// The timers of a host.
+///
+/// The clock ticks at multiples of `tick` (a jiffy). A timer counts whole ticks, rounded up, and never fires early: in the
+/// first level of the wheel it fires at the tick after the one that it counted, and in each further level at a multiple
+/// of eight times as many ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wheel {
+    /// Nanoseconds of a tick; 0: timers are exact.
+    tick: u64,
+}
+
+impl Wheel {
+    /// Timers of a host whose clock ticks every `tick`; `None`: exact timers.
+    pub fn new(tick: Option<Duration>) -> Wheel {
+        Wheel { tick: tick.map_or(0, Duration::as_nanos) }
+    }
+
+    /// When a timer fires that is set to `delay` now. The time `paced` until pacing allows a departure is added in whole
+    /// ticks, rounded down (`tcp_reset_xmit_timer`, `tcp_pacing_delay`).
+    #[inline]
+    pub fn after(self, now: Time, delay: Duration, paced: Duration) -> Time {
+        if self.tick == 0 {
+            return now + delay + paced;
+        }
+        let ticks = delay.as_nanos().div_ceil(self.tick) + paced.as_nanos() / self.tick;
+        let expires = now.as_nanos() / self.tick + ticks;
+        let shift =
+            if ticks < LEVELS[0] { 0 } else { 3 * LEVELS.iter().filter(|&&from| ticks >= from).count() };
+        Time::from_nanos((((expires >> shift) + 1) << shift) * self.tick)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fires(tick_ms: Option<u64>, now_us: u64, delay_us: u64) -> u64 {
+        let wheel = Wheel::new(tick_ms.map(Duration::from_millis));
+        let now = Time::from_nanos(now_us * 1_000);
+        wheel.after(now, Duration::from_micros(delay_us), Duration::ZERO).as_micros()
+    }
+
+    #[test]
+    fn a_timer_fires_at_the_tick_after_the_one_it_counted() {
+        assert_eq!(fires(None, 1_300, 5_200), 6_500);
+        assert_eq!(fires(Some(1), 1_300, 5_200), 8_000);
+        assert_eq!(fires(Some(4), 1_300, 5_200), 12_000);
+        assert_eq!(fires(Some(1), 1_300, 0), 2_000);
+    }
+
+    #[test]
+    fn later_timers_fire_at_multiples_of_8_and_64_ticks() {
+        assert_eq!(fires(Some(1), 0, 62_000), 63_000);
+        assert_eq!(fires(Some(1), 0, 63_000), 64_000);
+        assert_eq!(fires(Some(1), 0, 200_000), 208_000);
+        assert_eq!(fires(Some(1), 0, 503_000), 504_000);
+        assert_eq!(fires(Some(1), 0, 504_000), 512_000);
+        assert_eq!(fires(Some(1), 0, 1_000_000), 1_024_000);
+    }
+
+    #[test]
+    fn the_time_that_pacing_adds_is_rounded_down() {
+        let wheel = Wheel::new(Some(Duration::from_millis(1)));
+        let fires = wheel.after(Time::ZERO, Duration::from_millis(5), Duration::from_micros(1_900));
+        assert_eq!(fires.as_micros(), 7_000);
+    }
+}

@@ -1,0 +1,218 @@
+//! Rare moments of a connection: lost SYNs, overtaken ACKs, short transfers, closed windows, late FINs.
+
+use crate::pipe::{config, seconds};
+use tcp::{AckPolicy, Endpoint, Receiver, ReceiverConfig, SackBlocks, Segment, Sender, SenderConfig};
+use units::{Duration, Time};
+
+fn sender(config: SenderConfig) -> Sender {
+    Sender::new(config, congestion::build("reno", &serde_json::Value::Null, 1).unwrap())
+}
+
+/// Build a sender that has sent its first packets at 0.1 s, into a window of `window` bytes.
+fn opened(config: SenderConfig, window: u32) -> (Sender, Vec<Segment>) {
+    let (mut sender, mut out) = (sender(config), Vec::new());
+    sender.open(Time::ZERO, &mut out);
+    out.clear();
+    sender.on_segment(seconds(0.1), &Segment::SynAck { echo: 0, stamp: 0, window }, &mut out);
+    (sender, out)
+}
+
+fn ack(ack: u32, blocks: &[(u32, u32)], dsack: bool) -> Segment {
+    let sacks = SackBlocks::from_ranges(blocks.iter().copied());
+    let (echo, window, one_way_us, ce_count, ece) = (100, 1 << 20, 0, 0, false);
+    Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks }
+}
+
+fn data(seq: u32, len: u16, fin: bool) -> Segment {
+    let (push, again, cwr, stamp, sent_us, riding) = (false, false, false, 7, 7_000, None);
+    Segment::Data { seq, len, push, again, cwr, fin, stamp, sent_us, riding }
+}
+
+/// Numbers of the data packets in `out`, which is emptied.
+fn numbers(out: &mut Vec<Segment>) -> Vec<u32> {
+    let number = |segment: Segment| if let Segment::Data { seq, .. } = segment { Some(seq) } else { None };
+    out.drain(..).filter_map(number).collect()
+}
+
+/// Times in seconds at which the next `count` timers of `sender` fire.
+fn timeouts(sender: &mut Sender, count: usize) -> Vec<u64> {
+    let mut out = Vec::new();
+    let next = |_| {
+        let at = sender.next_timer();
+        sender.on_timer(at, &mut out);
+        at.as_millis() / 1_000
+    };
+    (0..count).map(next).collect()
+}
+
+#[test]
+fn a_lost_syn_is_repeated_every_second_before_its_timeout_doubles() {
+    let mut sender = sender(config());
+    sender.open(Time::ZERO, &mut Vec::new());
+    assert_eq!(timeouts(&mut sender, 8), [1, 2, 3, 4, 5, 7, 11, 19]);
+}
+
+#[test]
+fn the_timeout_of_a_lost_syn_ack_doubles_at_once() {
+    let mut sender = sender(config());
+    sender.accept(Time::ZERO, 0, 65_535, &mut Vec::new());
+    assert_eq!(timeouts(&mut sender, 4), [1, 3, 7, 15]);
+}
+
+/// Packets sent when the SYN-ACK arrives after `lost` SYNs have timed out. It echoes the timestamp `echo`.
+fn first_flight(lost: u32, timestamps: bool, echo: u32) -> usize {
+    let (mut sender, mut out) = (sender(SenderConfig { timestamps, ..config() }), Vec::new());
+    sender.open(seconds(0.5), &mut out);
+    for _ in 0..lost {
+        let at = sender.next_timer();
+        sender.on_timer(at, &mut out);
+    }
+    out.clear();
+    sender.on_segment(seconds(9.0), &Segment::SynAck { echo, stamp: 0, window: 65_535 }, &mut out);
+    numbers(&mut out).len()
+}
+
+#[test]
+fn after_two_lost_syns_the_window_begins_with_one_packet() {
+    assert_eq!([0, 1, 2, 3].map(|lost| first_flight(lost, true, 2_500)), [10, 10, 1, 1]);
+}
+
+#[test]
+fn the_window_begins_in_full_if_the_first_syn_is_answered_late() {
+    assert_eq!([true, false].map(|timestamps| first_flight(2, timestamps, 500)), [10, 1]);
+}
+
+#[test]
+fn a_handshake_without_an_rtt_has_a_timeout_of_three_seconds() {
+    let rto = |timestamps| {
+        let (mut sender, mut out) = (sender(SenderConfig { timestamps, ..config() }), Vec::new());
+        sender.open(Time::ZERO, &mut out);
+        sender.on_timer(sender.next_timer(), &mut out);
+        sender.on_segment(seconds(1.1), &Segment::SynAck { echo: 1_000, stamp: 0, window: 65_535 }, &mut out);
+        sender.rto()
+    };
+    assert_eq!([true, false].map(rto), [300, 3_000].map(Duration::from_millis));
+}
+
+#[test]
+fn an_ack_that_delivers_nothing_new_does_not_end_the_wait_for_reordered_packets() {
+    let (mut sender, mut out) = opened(config(), 1 << 20);
+    sender.on_segment(seconds(0.2), &ack(0, &[(1, 2)], false), &mut out);
+    out.clear();
+    let timer = sender.next_timer();
+    assert_eq!(timer.as_millis(), 227, "RTT, a quarter of it, and 2 ms after the packet was sent");
+    sender.on_segment(seconds(0.226), &ack(0, &[(1, 2)], false), &mut out);
+    assert_eq!(
+        numbers(&mut out),
+        [] as [u32; 0],
+        "the window of reordering is over, but RACK did not advance"
+    );
+    sender.on_timer(timer, &mut out);
+    assert_eq!(numbers(&mut out)[..1], [0]);
+}
+
+#[test]
+fn an_overtaken_ack_with_a_new_block_lets_new_data_go() {
+    let (mut sender, mut out) = opened(SenderConfig { max_burst_bytes: 0, ..config() }, 1 << 20);
+    sender.on_segment(seconds(0.2), &ack(4, &[], false), &mut out);
+    let next = numbers(&mut out).last().unwrap() + 1;
+    sender.on_segment(seconds(0.201), &ack(3, &[(5, 6)], false), &mut out);
+    assert_eq!(numbers(&mut out), [next]);
+}
+
+#[test]
+fn the_window_does_not_grow_once_nothing_is_left_to_send() {
+    // Ten packets fill the window and are the whole data, so that the ACK of the fifth finds nothing to send.
+    let (mut sender, mut out) = opened(SenderConfig { data: Some(14_480), ..config() }, 1 << 20);
+    assert_eq!(numbers(&mut out).len(), 10);
+    sender.on_segment(seconds(0.2), &ack(5, &[], false), &mut out);
+    let grown = sender.snapshot().cwnd;
+    sender.offer(seconds(0.25), Some(14_480), &mut out);
+    assert_eq!(sender.limited(seconds(0.3)).cwnd, Duration::from_millis(0));
+    assert_eq!((grown, numbers(&mut out).len()), (15, 0));
+}
+
+#[test]
+fn probes_of_a_closed_window_leave_the_congestion_window_as_it_is() {
+    let (mut sender, mut out) = opened(SenderConfig { tail_loss_probe: false, ..config() }, 14_480);
+    let closed = |ack| {
+        let (echo, window, one_way_us, ce_count, ece, dsack) = (100, 0, 0, 0, false, false);
+        Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks: SackBlocks::default() }
+    };
+    sender.on_segment(seconds(0.2), &closed(10), &mut out);
+    let before = sender.snapshot().cwnd;
+    for _ in 0..4 {
+        let at = sender.next_timer();
+        sender.on_timer(at, &mut out);
+        sender.on_segment(at + Duration::from_millis(100), &closed(10), &mut out);
+        assert_eq!(sender.snapshot().cwnd, before);
+    }
+    out.clear();
+    let open = sender.next_timer();
+    sender.on_segment(open, &ack(10, &[], false), &mut out);
+    assert_eq!((sender.snapshot().cwnd, numbers(&mut out).len()), (10, 10), "the idle time counts once");
+}
+
+#[test]
+fn the_duplicates_of_a_merged_packet_are_reported_as_one_range() {
+    let gro = Some(Duration::from_micros(20));
+    let mut receiver =
+        Receiver::new(ReceiverConfig { gro, ack: AckPolicy::Linux, ..ReceiverConfig::default() });
+    let mut out = Vec::new();
+    for time in [0.1, 0.2] {
+        out.clear();
+        for seq in 0..3 {
+            receiver.on_segment(seconds(time), &data(seq, 1448, false), false, &mut out);
+        }
+        receiver.on_timer(receiver.next_timer(), &mut out);
+    }
+    let [Segment::Ack { dsack: true, sacks, .. }] = out[..] else { panic!("{out:?}") };
+    assert_eq!(sacks.iter().collect::<Vec<_>>(), [(0, 3)]);
+}
+
+#[test]
+fn a_receiver_may_take_its_window_back_with_an_ack_that_advances() {
+    let (mut sender, mut out) = opened(config(), 1 << 20);
+    out.clear();
+    let Segment::Ack { ack: advanced, echo, one_way_us, ce_count, ece, dsack, sacks, .. } =
+        ack(5, &[], false)
+    else {
+        unreachable!()
+    };
+    let window = 6 * 1448;
+    let shrunk = Segment::Ack { ack: advanced, echo, window, one_way_us, ce_count, ece, dsack, sacks };
+    sender.on_segment(seconds(0.2), &shrunk, &mut out);
+    assert_eq!(numbers(&mut out), [10], "packets 5 to 10 fill the window");
+}
+
+#[test]
+fn a_fin_before_any_data_is_acknowledged_at_once() {
+    let (mut sender, mut receiver) = (
+        sender(config()),
+        Receiver::new(ReceiverConfig { tick: None, ..ReceiverConfig::default() }).interactive(),
+    );
+    let mut out = Vec::new();
+    let mut end = Endpoint { sender: &mut sender, receiver: &mut receiver };
+    end.on_segment(Time::ZERO, &Segment::Syn { stamp: 0 }, false, &mut out);
+    end.on_segment(
+        seconds(0.1),
+        &Segment::HandshakeAck { stamp: 0, echo: 0, window: 65_535 },
+        false,
+        &mut out,
+    );
+    out.clear();
+    end.sender.offer(seconds(0.1), Some(0), &mut out);
+    end.on_segment(seconds(0.2), &data(0, 0, true), false, &mut out);
+    assert_eq!(end.receiver.next_timer(), seconds(0.2));
+}
+
+#[test]
+fn a_tail_loss_probe_sends_the_fin_that_waits() {
+    let (mut sender, mut out) = opened(SenderConfig { data: Some(14_480), ..config() }, 1 << 20);
+    assert_eq!(numbers(&mut out).len(), 10);
+    sender.close(seconds(0.11), &mut out);
+    assert_eq!(out, [], "the congestion window is full");
+    let at = sender.next_timer();
+    sender.on_timer(at, &mut out);
+    assert!(matches!(out[..], [Segment::Data { seq: 10, len: 0, fin: true, .. }]), "{out:?}");
+}
