@@ -36,7 +36,10 @@ impl Endpoint<'_> {
                 self.receiver.on_syn(now, stamp);
                 self.inform(now, segment, out)
             }
-            Segment::HandshakeAck { .. } | Segment::Ack { .. } => self.inform(now, segment, out),
+            Segment::HandshakeAck { .. } | Segment::Ack { .. } => {
+                self.receiver.note_bare(ce);
+                self.inform(now, segment, out)
+            }
             Segment::Data { riding, .. } => {
                 // A piggybacked acknowledgement that acknowledges nothing new does not count as a duplicate ACK
                 // (Linux `FLAG_DATA`).

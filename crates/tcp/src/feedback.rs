@@ -94,6 +94,17 @@ impl Echo {
         wanted
     }
 
+    /// Process the ECN bits of a segment without data, which AccECN counts, too. True if the next acknowledgement is sent
+    /// immediately, because the marking changes (Linux `tcp_ecn_received_counters`).
+    pub fn arrive_bare(&mut self, marked: bool) -> bool {
+        if self.feedback != Feedback::Accurate {
+            return false;
+        }
+        self.count = self.count.wrapping_add(u16::from(marked));
+        self.pending += u32::from(marked);
+        marked != std::mem::replace(&mut self.last, marked)
+    }
+
     /// Set the ECN-Echo of DCTCP to the mark of the packet passed to `arrive`. Must be called after the flush, if any.
     pub fn turn(&mut self, marked: bool) {
         if self.feedback == Feedback::EveryMark {

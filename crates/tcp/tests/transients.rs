@@ -1,7 +1,9 @@
 //! Rare moments of a connection: lost SYNs, overtaken ACKs, short transfers, closed windows, late FINs.
 
 use crate::pipe::{config, seconds};
-use tcp::{AckPolicy, Endpoint, Receiver, ReceiverConfig, SackBlocks, Segment, Sender, SenderConfig};
+use tcp::{
+    AckPolicy, Endpoint, Feedback, Receiver, ReceiverConfig, SackBlocks, Segment, Sender, SenderConfig,
+};
 use units::{Duration, Time};
 
 fn sender(config: SenderConfig) -> Sender {
@@ -204,6 +206,80 @@ fn a_fin_before_any_data_is_acknowledged_at_once() {
     end.sender.offer(seconds(0.1), Some(0), &mut out);
     end.on_segment(seconds(0.2), &data(0, 0, true), false, &mut out);
     assert_eq!(end.receiver.next_timer(), seconds(0.2));
+}
+
+/// Acknowledgement and SACK blocks after packets that GRO has merged, of which packet 0 and those in `before` have come
+/// before.
+fn after_merged(before: &[u32], merged: &[Segment]) -> (u32, Vec<(u32, u32)>) {
+    let config = ReceiverConfig { gro: Some(Duration::from_micros(10)), ..ReceiverConfig::default() };
+    let (mut receiver, mut out) = (Receiver::new(config).interactive(), Vec::new());
+    let mut batch = |at: f64, segments: &[Segment]| {
+        out.clear();
+        for segment in segments {
+            receiver.on_segment(seconds(at), segment, false, &mut out);
+        }
+        receiver.on_timer(receiver.next_timer(), &mut out);
+        receiver.acknowledge(&mut out);
+        match out.last() {
+            Some(Segment::Ack { ack, sacks, .. }) => (*ack, sacks.iter().collect()),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (n, &seq) in [0].iter().chain(before).enumerate() {
+        batch(0.1 * (n + 1) as f64, &[data(seq, 1448, false)]);
+    }
+    batch(2.0, merged)
+}
+
+#[test]
+fn of_several_ranges_of_duplicates_in_a_merged_packet_the_first_is_reported() {
+    let merged: Vec<Segment> = (1..=6).map(|seq| data(seq, 1448, false)).collect();
+    assert_eq!(after_merged(&[2, 3, 5, 8], &merged), (7, vec![(2, 4), (8, 9)]));
+}
+
+#[test]
+fn a_fin_in_order_ends_the_report_of_a_duplicate() {
+    let repeated = data(0, 1448, false);
+    assert_eq!(after_merged(&[], &[repeated]), (1, vec![(0, 1)]));
+    assert_eq!(after_merged(&[], &[repeated, data(1, 0, true)]), (2, vec![]));
+}
+
+/// Marks that a sender with AccECN counts in an ACK that delivers nothing, after the timestamps `stamps`.
+fn marks_without_progress(timestamps: bool, stamps: &[u32]) -> u64 {
+    let (mut sender, mut out) =
+        opened(SenderConfig { timestamps, ecn: Feedback::Accurate, ..config() }, 1 << 20);
+    stamps.iter().for_each(|&stamp| sender.note_timestamp(stamp));
+    let (echo, window, sacks) = (100, 1 << 20, SackBlocks::default());
+    let reports =
+        Segment::Ack { ack: 0, echo, window, one_way_us: 0, ce_count: 3, ece: false, dsack: false, sacks };
+    sender.on_segment(seconds(0.2), &reports, &mut out);
+    sender.stats().marked_packets
+}
+
+#[test]
+fn marks_without_progress_count_only_if_the_timestamp_is_later() {
+    assert_eq!(marks_without_progress(true, &[]), 3);
+    assert_eq!(marks_without_progress(true, &[7, 8]), 3);
+    assert_eq!(marks_without_progress(true, &[7, 7]), 0);
+    assert_eq!(marks_without_progress(false, &[]), 0);
+}
+
+#[test]
+fn marks_on_acks_without_data_are_reported_with_accecn_only() {
+    let reported = |ecn| {
+        let mut sender = sender(SenderConfig { data: Some(0), ecn, ..config() });
+        let mut receiver = Receiver::new(ReceiverConfig { ecn, ..ReceiverConfig::default() }).interactive();
+        let mut endpoint = Endpoint { sender: &mut sender, receiver: &mut receiver };
+        let mut out = Vec::new();
+        endpoint.on_segment(seconds(0.0), &Segment::Syn { stamp: 0 }, false, &mut out);
+        let opens = Segment::HandshakeAck { stamp: 0, echo: 0, window: 1 << 20 };
+        endpoint.on_segment(seconds(0.1), &opens, true, &mut out);
+        endpoint.on_segment(seconds(0.2), &ack(0, &[], false), true, &mut out);
+        out.clear();
+        endpoint.write(seconds(0.3), Some(1_000), &mut out);
+        out[0].acknowledgement().map(|riding| riding.ce_count)
+    };
+    assert_eq!([Feedback::Accurate, Feedback::Classic].map(reported), [Some(2), Some(0)]);
 }
 
 #[test]

@@ -56,11 +56,15 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// Report a duplicate. Duplicates that GRO has merged are reported as one range (Linux `tcp_dsack_set`).
+    /// Report a duplicate. Consecutive duplicates that GRO has merged are one range. If a merged packet has several such
+    /// ranges, the first one is reported (Linux `tcp_dsack_set`, `tcp_dsack_extend`).
     fn note_duplicate(&mut self, seq: u32) {
         self.duplicates += 1;
-        let merged = self.dsack.filter(|&(_, end)| self.continues && end == seq);
-        self.dsack = Some((merged.map_or(seq, |(start, _)| start), seq + 1));
+        self.dsack = Some(match self.dsack.filter(|_| self.continues) {
+            Some((start, end)) if end == seq => (start, seq + 1),
+            Some(first) => first,
+            None => (seq, seq + 1),
+        });
     }
 
     fn take_beyond(&mut self, seq: u32, len: u16) {

@@ -130,6 +130,9 @@ impl Receiver {
     #[cold] // bulk data arrives at ends that send nothing
     pub(super) fn interact(&mut self, now: Time, seq: u32, len: u16, fin: bool) -> bool {
         if fin {
+            if self.fin.is_none() && seq < self.next {
+                self.dsack = None; // a FIN in order resets the SACK state (`tcp_fin`)
+            }
             self.fin = Some(seq);
         }
         let is_finished = self.is_finished();

@@ -197,6 +197,11 @@ impl Receiver {
         self.duplicates
     }
 
+    /// Payload of the largest packet so far, by which the window grows (`tcpi_rcv_mss`).
+    pub fn largest_payload(&self) -> u32 {
+        self.window.largest()
+    }
+
     /// When `on_timer` must be called; `Time::NEVER` if no timer is set.
     pub fn next_timer(&self) -> Time {
         let batch = self.gro.as_ref().map_or(Time::NEVER, |gro| gro.due());
@@ -298,6 +303,11 @@ impl Receiver {
             self.quicken(wanted.quick);
         }
         self.ack_now |= wanted.now;
+    }
+
+    /// Process the ECN mark of a segment without data.
+    pub(crate) fn note_bare(&mut self, ce: bool) {
+        self.ack_now |= self.echoed.arrive_bare(ce);
     }
 
     /// Move the end of the buffer to byte `until`, because the application has read up to byte `until` minus the

@@ -236,6 +236,11 @@ impl Window {
         Space(bytes + ranges as u64 * self.per_packet)
     }
 
+    /// The largest packet so far.
+    pub fn largest(&self) -> u32 {
+        self.largest
+    }
+
     /// Whether an in-order packet may open the window: the window is not fully open, or the packet is the largest so
     /// far.
     #[inline]

@@ -313,6 +313,10 @@ impl Sender {
     /// Read the marks in an ACK that no later ACK has overtaken.
     #[inline]
     fn read_marks(&mut self, count: u16, ece: bool, summary: &mut AckSummary) {
+        let delivers = summary.advanced || summary.sacked;
+        if !delivers && self.delivery.marks_may_be_old(self.config.timestamps) {
+            return;
+        }
         if let Some(report) = self.delivery.read_marks(count, ece, summary.prior_delivered) {
             self.stats.marked_packets += u64::from(report.counted);
             (summary.ece, summary.marked) = (report.ece, report.marked);

@@ -96,6 +96,17 @@ impl Delivery {
         self.marks.is_known(count)
     }
 
+    /// Note the timestamp of a segment of the other end.
+    pub fn note_stamp(&mut self, stamp: u32) {
+        self.marks.note_stamp(stamp);
+    }
+
+    /// Whether the marks in an ACK that delivers nothing may be old.
+    #[inline]
+    pub fn marks_may_be_old(&self, timestamps: bool) -> bool {
+        self.marks.may_be_old(timestamps)
+    }
+
     /// Read the marks in an ACK that no later ACK has overtaken. `prior`: packets delivered before this ACK. Return
     /// `None` without ECN.
     #[inline]

@@ -8,6 +8,10 @@ pub(super) struct Marks {
     feedback: Feedback,
     /// Marked packets that the receiver has counted, modulo 2^16.
     count: u16,
+    /// Timestamp of the latest segment of the other end; `None` if timestamps are not noted.
+    stamp: Option<u32>,
+    /// Whether the last noted timestamp was not later than the timestamps before it.
+    is_stale: bool,
 }
 
 /// Marks that one ACK reports.
@@ -23,7 +27,20 @@ pub(super) struct Report {
 
 impl Marks {
     pub fn new(feedback: Feedback) -> Marks {
-        Marks { feedback, count: 0 }
+        Marks { feedback, ..Marks::default() }
+    }
+
+    /// Note the timestamp of a segment of the other end.
+    pub fn note_stamp(&mut self, stamp: u32) {
+        self.is_stale = self.stamp.is_some_and(|latest| stamp <= latest);
+        self.stamp = self.stamp.max(Some(stamp));
+    }
+
+    /// Whether the count of an ACK that delivers nothing may be old, so that the ACK is not read. A later timestamp shows
+    /// that it is new (RFC 9768 section 3.2.2.5; Linux `FLAG_TS_PROGRESS`).
+    #[inline]
+    pub fn may_be_old(&self, timestamps: bool) -> bool {
+        self.feedback == Feedback::Accurate && (self.is_stale || !timestamps)
     }
 
     /// Whether `count` is the receiver's last known count of marked packets.

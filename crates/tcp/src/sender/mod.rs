@@ -261,6 +261,12 @@ impl Sender {
         }
     }
 
+    /// Note the timestamp of a segment of the other end before it is processed. An ACK that delivers nothing reports AccECN
+    /// marks only if its timestamp is later than those before it. Without this call, every timestamp counts as later.
+    pub fn note_timestamp(&mut self, stamp: u32) {
+        self.delivery.note_stamp(stamp);
+    }
+
     /// Record that a packet of `bytes` has left the NIC, or was dropped there, and send the packets that may now be
     /// sent (`tcp_wfree`, `tcp_tsq_write`). True if the sender was waiting for the departure.
     pub fn on_left_host(&mut self, now: Time, bytes: u32, out: &mut Vec<Segment>) -> bool {
@@ -306,6 +312,11 @@ impl Sender {
     /// if the packet was not retransmitted. The time is available only until the packet is acknowledged.
     pub fn first_sent_us(&self, seq: u32) -> Option<u32> {
         self.board.first_us(seq)
+    }
+
+    /// Bytes that the application has written into the send buffer.
+    pub fn written_bytes(&self) -> u64 {
+        self.queue.written()
     }
 
     /// Payload bytes sent at least once.

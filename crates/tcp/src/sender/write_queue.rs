@@ -99,6 +99,11 @@ impl WriteQueue {
         self.data
     }
 
+    /// Bytes that the application has written into the buffer; `MAX` if nothing limits them.
+    pub fn written(&self) -> u64 {
+        self.written.min(self.data.unwrap_or(UNLIMITED))
+    }
+
     /// Set the bytes that the application has to send.
     pub fn offer(&mut self, bytes: Option<u64>) {
         self.data = bytes;
