@@ -20,10 +20,11 @@ MAY_SEE: dict[str, set[str]] = {
     "congestion": {"units", "params"},
     "capi": {"units", "congestion"},
     "tcp": {"units", "params", "congestion"},
+    "packetdrill": {"units", "congestion", "tcp"},
     "network": {"units", "params"},
     "simulation": {"units", "params", "congestion", "tcp", "network"},
     "fullpipe": {"units", "congestion", "network", "simulation"},
-    "python": {"units", "params", "capi", "congestion", "network", "simulation"},
+    "python": {"units", "params", "capi", "congestion", "network", "packetdrill", "simulation"},
 }
 
 

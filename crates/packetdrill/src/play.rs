@@ -1,0 +1,218 @@
+//! Plays a script: the times of its events as packetdrill computes them, and the verdict.
+
+use crate::calls::{Application, send_memory};
+use crate::clock::{micros, seconds, time};
+use crate::compare;
+use crate::host::Host;
+use crate::numbering::Numbering;
+use crate::script::{Action, Assertion, Event, Packet, Script, Settings, Shell, Statement, Unreadable, When};
+use crate::setup::Local;
+use crate::verdict::{Difference, Outcome, Stop, Verdict};
+use std::collections::BTreeMap;
+use units::Duration;
+
+/// Default tolerance in microseconds (packetdrill's `--tolerance_usecs`).
+const TOLERANCE_US: u64 = 4_000;
+/// Part of the time since the preceding event that is tolerated, too (packetdrill's `--tolerance_percent`).
+const TOLERATED_PART: f64 = 0.125;
+
+/// MSS of arriving packets without a SYN or an option that names it, and the largest MSS, bytes.
+const DEFAULT_MSS: u64 = 1_460;
+const LARGEST_MSS: u64 = 65_495;
+
+/// Play a script against the TCP of the model; `defaults`: the text of `defaults.sh`, which scripts of the kernel run
+/// first.
+pub fn play(script: &str, defaults: &str) -> Outcome {
+    let script = match Script::parse(script) {
+        Ok(script) => script,
+        Err(error) => return outcome(Verdict::Malformed, Some(error.line), Some(error.reason)),
+    };
+    let mut player = Player::new(&script, defaults);
+    let last_line = script.events.last().map_or(0, |event| event.line);
+    let ended = script.events.iter().find_map(|event| Some((event.line, player.play(event).err()?)));
+    let ended = ended.or_else(|| Some((last_line, player.finish().err()?)));
+    let (line, verdict, reason, difference) = match ended {
+        None if player.packets + player.assertions == 0 => (None, Verdict::SaysNothing, None, None),
+        None => (None, Verdict::Passed, None, None),
+        Some((line, Stop::Failed(difference))) => (Some(line), Verdict::Failed, None, Some(difference)),
+        Some((line, Stop::NotApplicable(reason))) => (Some(line), Verdict::NotApplicable, Some(reason), None),
+    };
+    let Player { packets, assertions, unread, .. } = player;
+    Outcome { verdict, line, reason, difference, packets, assertions, unread }
+}
+
+fn outcome(verdict: Verdict, line: Option<usize>, reason: Option<String>) -> Outcome {
+    let (packets, assertions, unread) = (0, 0, Vec::new());
+    Outcome { verdict, line, reason, difference: None, packets, assertions, unread }
+}
+
+struct Player<'a> {
+    host: Host,
+    application: Application,
+    /// The SYN-ACK that the script injects first.
+    answer: Packet,
+    defaults: &'a str,
+    tolerance_us: i64,
+    variables: BTreeMap<String, f64>,
+    /// Time at which a blocked write returns, microseconds.
+    returns: Option<i64>,
+    /// Time of the last event in the script, microseconds, and whether a packet was injected.
+    last: (i64, bool),
+    /// Packets that the script has expected so far.
+    expected: usize,
+    packets: usize,
+    assertions: usize,
+    unread: Vec<String>,
+}
+
+impl<'a> Player<'a> {
+    fn new(script: &Script, defaults: &'a str) -> Player<'a> {
+        let syn = || script.injected().find(|packet| packet.is_syn());
+        let mss = script.option("mss").unwrap_or_else(|| syn().map_or(DEFAULT_MSS, |syn| syn.mss().into()));
+        let mss = mss.clamp(1, LARGEST_MSS);
+        let local = Local {
+            settings: Settings::default(),
+            algorithm: None,
+            send_memory: script.calls().find_map(send_memory),
+            arriving_mss: mss as u32,
+            peer_has_accecn_option: script.injected().any(|packet| packet.has_option("ECN")),
+        };
+        let peers = Numbering::of_peer(script.injected(), mss);
+        Player {
+            host: Host::new(local, peers),
+            application: Application::default(),
+            answer: syn().cloned().unwrap_or_default(),
+            defaults,
+            tolerance_us: script.option("tolerance_usecs").unwrap_or(TOLERANCE_US) as i64,
+            variables: BTreeMap::new(),
+            returns: None,
+            last: (0, false),
+            expected: 0,
+            packets: 0,
+            assertions: 0,
+            unread: Vec::new(),
+        }
+    }
+
+    fn play(&mut self, event: &Event) -> Result<(), Stop> {
+        let is_injected = matches!(event.action, Action::Inject(_));
+        let (last, after_injected) = self.last;
+        // Packets injected one after the other keep the distance of the script, whenever the first one arrived.
+        let base = if is_injected && after_injected { last } else { micros(self.host.now) };
+        let (from, until) = match event.when {
+            When::Absolute(from, until) => (from, until),
+            When::Relative(from, until) => (base + from, base + until),
+            When::Any => (base, base),
+        };
+        if let Action::Expect(packet) = &event.action {
+            let tolerance = self.tolerance_us.max((TOLERATED_PART * (from - last) as f64) as i64);
+            let span = (event.when != When::Any).then_some((from - tolerance, until + tolerance));
+            self.expected += 1;
+            let counts = compare::expect(&mut self.host, packet, self.expected, span)?;
+            self.packets += usize::from(counts);
+            self.last = (micros(self.host.now), false);
+            return Ok(());
+        }
+        let at = time(from).max(self.host.now);
+        self.host.advance(at)?;
+        self.check_return()?;
+        self.last = (from, is_injected);
+        match &event.action {
+            Action::Inject(packet) => self.host.receive(packet),
+            Action::Call(call) => {
+                if let Some(returns) = event.returns.filter(|_| call.is_write()) {
+                    self.returns = Some(returns + if event.when.is_relative() { base } else { 0 });
+                }
+                self.application.call(&mut self.host, call, &self.answer)
+            }
+            Action::Shell(shell) => self.run(shell),
+            Action::Code(statements) => statements.iter().try_for_each(|statement| self.execute(statement)),
+            Action::Expect(_) => Ok(()),
+        }
+    }
+
+    /// Wait for a write that still blocks.
+    fn finish(&mut self) -> Result<(), Stop> {
+        let Some(returns) = self.returns else { return Ok(()) };
+        let latest = time(returns + self.tolerance_us);
+        self.host.advance(latest + Duration::from_micros(1))?;
+        self.check_return()
+    }
+
+    /// Compare the time at which a blocked write has returned.
+    fn check_return(&mut self) -> Result<(), Stop> {
+        let Some(returns) = self.returns else { return Ok(()) };
+        let (earliest, latest) = (returns - self.tolerance_us, returns + self.tolerance_us);
+        let returned = self.host.write_returned();
+        if returned.is_none() && micros(self.host.now) <= latest {
+            return Ok(());
+        }
+        self.returns = None;
+        self.assertions += 1;
+        if returned.is_some_and(|at| (earliest..=latest).contains(&micros(at))) {
+            return Ok(());
+        }
+        let seen = returned
+            .map_or("the write blocks".to_owned(), |at| format!("it returns at {}", seconds(micros(at))));
+        Err(Stop::Failed(Difference {
+            packet: None,
+            time_s: self.host.now.as_nanos() as f64 / 1e9,
+            expected: format!("the write returns between {} and {}", seconds(earliest), seconds(latest)),
+            seen,
+        }))
+    }
+
+    fn run(&mut self, shell: &Shell) -> Result<(), Stop> {
+        let settings = &mut self.host.local.settings;
+        if self.host.connection.is_some() && settings.differ(shell) {
+            return Stop::lacks("sysctls that change during a connection");
+        }
+        settings.apply(shell, self.defaults);
+        if settings.drops_all { Stop::lacks("a queue of the host that drops") } else { Ok(()) }
+    }
+
+    fn execute(&mut self, statement: &Statement) -> Result<(), Stop> {
+        match statement {
+            Statement::Assert(assertion) => self.assert(assertion),
+            Statement::Assign(name, value) => {
+                match value.value(&|name| self.read(name)) {
+                    Ok(value) => _ = self.variables.insert(name.clone(), value),
+                    Err(Unreadable(name)) => self.unread.push(name),
+                }
+                Ok(())
+            }
+            Statement::Unknown(reason) => Stop::lacks(reason),
+        }
+    }
+
+    fn assert(&mut self, Assertion { text, condition }: &Assertion) -> Result<(), Stop> {
+        match condition.value(&|name| self.read(name)) {
+            Err(Unreadable(name)) => {
+                self.unread.push(name);
+                return Ok(());
+            }
+            Ok(value) => {
+                self.assertions += 1;
+                if value != 0.0 {
+                    return Ok(());
+                }
+            }
+        }
+        let values = condition.names().into_iter().filter_map(|name| Some((name, self.read(name)?)));
+        let is_shown = |name: &str| !name.starts_with("TCP_");
+        let seen: Vec<String> = values
+            .filter(|(name, _)| is_shown(name))
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        Err(Stop::Failed(Difference {
+            packet: None,
+            time_s: self.host.now.as_nanos() as f64 / 1e9,
+            expected: text.clone(),
+            seen: seen.join(", "),
+        }))
+    }
+
+    fn read(&self, name: &str) -> Option<f64> {
+        self.variables.get(name).copied().or_else(|| self.host.read(name))
+    }
+}
