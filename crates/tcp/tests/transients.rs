@@ -2,9 +2,10 @@
 
 use crate::pipe::{config, seconds};
 use tcp::{
-    AckPolicy, Endpoint, Feedback, Receiver, ReceiverConfig, SackBlocks, Segment, Sender, SenderConfig,
+    AckPolicy, Endpoint, Feedback, Receiver, ReceiverConfig, SackBlocks, Segment, SendBuffer, SendMemory,
+    Sender, SenderConfig,
 };
-use units::{Duration, Time};
+use units::{Bytes, Duration, Time};
 
 fn sender(config: SenderConfig) -> Sender {
     Sender::new(config, congestion::build("reno", &serde_json::Value::Null, 1).unwrap())
@@ -206,6 +207,20 @@ fn a_fin_before_any_data_is_acknowledged_at_once() {
     end.sender.offer(seconds(0.1), Some(0), &mut out);
     end.on_segment(seconds(0.2), &data(0, 0, true), false, &mut out);
     assert_eq!(end.receiver.next_timer(), seconds(0.2));
+}
+
+#[test]
+fn a_tail_loss_probe_repeats_the_last_packet_while_the_application_waits_for_the_send_buffer() {
+    let [first, most, per_packet] = [42_000, 42_000, 832].map(Bytes::new);
+    let send_buffer = SendBuffer::Memory(SendMemory { first, most, per_packet });
+    let settings = SenderConfig { mss: 1_000, data: Some(61_000), send_buffer, ..config() };
+    let (mut sender, mut out) = opened(settings, 50_000);
+    sender.on_segment(seconds(0.2), &ack(10, &[], false), &mut out);
+    sender.on_segment(seconds(0.3), &ack(30, &[], false), &mut out);
+    assert_eq!(numbers(&mut out).last(), Some(&59), "one packet is not written yet");
+    let at = sender.next_timer();
+    sender.on_timer(at, &mut out);
+    assert!(matches!(out[..], [Segment::Data { seq: 59, len: 1_000, again: true, .. }]), "{out:?}");
 }
 
 /// Acknowledgement and SACK blocks after packets that GRO has merged, of which packet 0 and those in `before` have come

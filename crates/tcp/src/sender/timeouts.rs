@@ -80,7 +80,7 @@ impl Sender {
     /// Send a tail loss probe, because the probe timer has fired.
     fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.recovery.probe.is_out() && self.board.packets_out() > 0 {
-            let has_data = self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board);
+            let has_data = self.queue.has_written(&self.board) && self.queue.receiver_has_room(&self.board);
             let has_fin = self.connection.fin_is_due() && self.queue.unsent(self.board.next_bytes()) == 0;
             if has_data || has_fin {
                 if self.must_wait(now) || self.departures.is_throttled(1, NEW_DATA, &self.config, &self.board)

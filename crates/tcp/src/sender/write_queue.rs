@@ -173,6 +173,11 @@ impl WriteQueue {
         self.data.is_none_or(|end| end > board.next_bytes()) && !self.payload_is_full(board)
     }
 
+    /// Whether new data is in the send buffer, so that it can be sent now (`tcp_send_head`).
+    pub fn has_written(&self, board: &Scoreboard) -> bool {
+        self.unsent(board.next_bytes()) > 0 && !self.payload_is_full(board)
+    }
+
     /// Whether the application waits for room in the send buffer.
     #[inline]
     pub fn waits_for_room(&self, board: &Scoreboard) -> bool {
