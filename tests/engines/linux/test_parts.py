@@ -209,6 +209,9 @@ def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> 
         "arch/arm/a.S",
         "arch/um/a.c",
         "net/ipv4/tcp.c",
+        "tools/testing/selftests/net/packetdrill/a.pkt",
+        "tools/testing/selftests/net/packetdrill/defaults.sh",
+        "tools/testing/selftests/net/packetdrill/ksft_runner.sh",
     )
     assert [kernel.is_useless(PurePosixPath(name)) for name in names] == [
         True,
@@ -216,4 +219,18 @@ def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> 
         True,
         False,
         False,
+        False,
+        False,
+        True,
     ]
+
+
+def test_scripts_of_a_kernel_replace_those_of_an_earlier_installation(tmp_path: Path) -> None:
+    scripts, kept = tmp_path / "tree/tools/testing/selftests/net/packetdrill", tmp_path / "kept" / "9.9"
+    kernel.keep_scripts(tmp_path / "tree", kept)
+    assert not list(kept.iterdir())
+    scripts.mkdir(parents=True)
+    for name in ("a.pkt", "defaults.sh", "ksft_runner.sh"):
+        (scripts / name).write_text(name, encoding="utf-8")
+    kernel.keep_scripts(tmp_path / "tree", kept)
+    assert {path.name for path in kept.iterdir()} == {"a.pkt", "defaults.sh"}

@@ -289,6 +289,8 @@ def _build(options: InstallOptions, say: Say) -> Path:
         work = here / "build" / f"{package.name}-{package.version}{'-radios' if options.radios else ''}"
         work.mkdir(parents=True, exist_ok=True)
         tree = kernel.unpack(fetched, work, say)
+        if not options.unverified:
+            kernel.keep_scripts(tree, installed.scripts() / package.version)
     kernel.edit(tree)
     if options.radios:
         kernel.add_radios(tree)

@@ -188,6 +188,11 @@ def folder() -> Path:
     return cache.folder("linux")
 
 
+def scripts() -> Path:
+    """Return the folder with the packetdrill scripts of kernels, one folder per version of the sources."""
+    return folder() / "packetdrill"
+
+
 def find() -> Installed | None:
     """Return the installed kernel, or None if no kernel is installed."""
     return _read(folder() / "installed.json")

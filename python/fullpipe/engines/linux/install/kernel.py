@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 from fullpipe.engines.base import Say
 from fullpipe.engines.linux.install import debian
@@ -149,16 +149,38 @@ _ELSEWHERE = (
     "tools/testing",
 )
 _DESCRIBES = ("Kconfig", "Makefile", "Kbuild")
+_SCRIPTS = PurePosixPath("tools/testing/selftests/net/packetdrill")
+"""Folder of the kernel's tests of TCP, and the settings that the tests share."""
 
 
 def is_useless(path: PurePosixPath) -> bool:
-    """Whether a file is code for hardware that the guest lacks. Files of the build system are always
-    needed."""
+    """Whether a file is code for hardware that the guest lacks. Files of the build system and tests of TCP
+    are always needed."""
     text = path.as_posix()
     parts = path.parts
+    if path.parent == _SCRIPTS and is_script(path):
+        return False
     other_machine = parts[:1] == ("arch",) and len(parts) > 2 and parts[1] not in ("um", "x86")
     useless = other_machine or text.startswith(_ELSEWHERE)
     return useless and not path.name.startswith(_DESCRIBES) and "." in path.name
+
+
+def is_script(path: PurePath) -> bool:
+    """Whether a file is a packetdrill script or the settings that all scripts share."""
+    return path.suffix == ".pkt" or path.name == "defaults.sh"
+
+
+def keep_scripts(tree: Path, folder: Path) -> None:
+    """Copy the packetdrill scripts of a kernel into `folder`, which is replaced. Old kernels have none."""
+    scripts = tree / _SCRIPTS
+    partial = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for script in scripts.iterdir() if scripts.is_dir() else ():
+        if is_script(script):
+            shutil.copyfile(script, partial / script.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
 
 
 def check(source: Path) -> None:
