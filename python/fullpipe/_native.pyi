@@ -28,6 +28,7 @@ __all__ = [
     "columns",
     "joined",
     "judge",
+    "packetdrill",
     "plan_schema",
     "registry",
     "round_trips",
@@ -114,6 +115,33 @@ class Description(TypedDict):
     aliases: list[str]
     params: list[Param]
     presets: NotRequired[list[Preset]]
+
+@type_check_only
+class PacketdrillDifference(TypedDict):
+    """The first difference between a packetdrill script and a TCP."""
+
+    packet: int | None
+    """Number of the expected packet in the script, from 1; None for an assertion."""
+    time_s: float
+    expected: str
+    seen: str
+
+@type_check_only
+class PacketdrillOutcome(TypedDict):
+    """The verdict on a packetdrill script, and its cause."""
+
+    verdict: Literal["passed", "failed", "says_nothing", "not_applicable", "malformed"]
+    line: int | None
+    """Line at which the script ended early, from 1."""
+    reason: str | None
+    """What the model lacks, or the error in the text."""
+    difference: PacketdrillDifference | None
+    packets: int
+    """Compared packets, without the fixed packets of a handshake."""
+    assertions: int
+    """Compared assertions."""
+    unread: list[str]
+    """Names in assertions that the model cannot read."""
 
 @type_check_only
 class WifiStandard(TypedDict):
@@ -608,6 +636,12 @@ def cellular_rate_bps(
     kind: str, numerology: int, symbols: list[int], resource_blocks: int, layers: int, mcs: int
 ) -> int | None:
     """Return the rate of transport blocks over a pattern of slots in bit/s; None if there is no such mode."""
+
+def packetdrill(script: str, defaults: str = "") -> PacketdrillOutcome:
+    """Play a packetdrill script against the simulator's TCP and return the verdict.
+
+    `defaults` is the text of the kernel's defaults.sh, which its scripts run. Releases the GIL.
+    """
 
 def wifi() -> WifiTables:
     """Return the limits of the Wi-Fi standards."""

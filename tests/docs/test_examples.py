@@ -52,7 +52,7 @@ def scenario(text: str) -> None:
 
 def save(text: str) -> None:
     """A block that begins with the name of a file is also saved under it."""
-    named = re.match(r"# ([\w-]+\.(?:py|toml))\n", text)
+    named = re.match(r"(?:#|//) ([\w-]+\.(?:py|toml|pkt))\n", text)
     if named:
         Path(named[1]).write_text(text, encoding="utf-8")
 
@@ -87,6 +87,8 @@ def test_every_block_of_a_page_runs_by_itself(
     made: set[str] = set()
     said = ""
     for block in blocks(page):
+        if block.language in SHOWN:
+            save(block.text)
         if block.fate == "run":
             unsaid = [
                 name for name in made if uses(block.text, name) and not named(name, block.before + said)

@@ -184,6 +184,7 @@ def _other(rng: Random, scenario: str, odd: list[str], folder: Path) -> list[str
             ["paper", text],
             ["paper", "kato2025", "--seeds", text],
             ["conformance", text],
+            ["packetdrill", text],
             ["engines", "install", text],
             [text],
             [],

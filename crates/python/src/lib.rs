@@ -6,6 +6,7 @@ mod controller;
 mod errors;
 mod events;
 mod kit;
+mod packetdrill;
 mod plan_types;
 mod samples;
 mod streams;
@@ -169,6 +170,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Undo>()?;
     module.add_function(wrap_pyfunction!(kit::judge, module)?)?;
     module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
+    module.add_function(wrap_pyfunction!(packetdrill::packetdrill, module)?)?;
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;

@@ -75,6 +75,7 @@ GROUPS: Mapping[str, Mapping[str, Entry]] = {
     "Validate": {
         "agree": Entry("agree", "agree", "Measure how far engines are from Linux."),
         "paper": Entry("paper", "paper", "Rerun a published study and compare its values."),
+        "packetdrill": Entry("packetdrill", "packetdrill", "Play packetdrill scripts against a TCP."),
         "conformance": Entry("paper", "conformance", "Run the example tests of the BBR draft."),
     },
     "Set up": {

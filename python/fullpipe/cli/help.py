@@ -59,6 +59,7 @@ EXAMPLES = (
     ("fullpipe agree --list", "list the cases without running them"),
     ("fullpipe paper kato2025 --quick", "a short version of a study"),
     ("fullpipe conformance bbr3 preset=draft", "the tests with the draft's parameters"),
+    ("fullpipe packetdrill loss.pkt", "compare packets with a script of the kernel's kind"),
     ("fullpipe doctor", "what each engine needs, and how to install it"),
     ("fullpipe engines install ns3", "download or build the engine ns3"),
     ("fullpipe schema -o fullpipe.schema.json", "write the schema for an editor"),
@@ -129,6 +130,7 @@ def overview(ctx: Any, title: str, groups: Mapping[str, Mapping[str, Any]], *las
     page = _Page(ctx)
     page.lines.append(title)
     page.usage("[--version] COMMAND [OPTIONS]")
+    page.lines.pop()  # all commands fit a screen of 40 lines
     page.groups(groups)
     page.text(*last)
     return page.made()

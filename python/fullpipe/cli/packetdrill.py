@@ -1,0 +1,128 @@
+"""`fullpipe packetdrill`: plays packetdrill scripts against a TCP."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullpipe import _native
+from fullpipe.cli.output import echo
+from fullpipe.errors import InputFileError
+
+if TYPE_CHECKING:
+    from fullpipe._native import PacketdrillOutcome
+
+_DEFAULTS = "defaults.sh"
+"""Settings that scripts of the kernel run first, from the folder of the script."""
+_WORDS = {
+    "failed": "failed",
+    "malformed": "malformed",
+    "passed": "passed",
+    "says_nothing": "saying nothing",
+    "not_applicable": "not applicable",
+}
+"""Verdicts as in a summary, in the order of the summary."""
+
+
+def _native_player(script: Path) -> "PacketdrillOutcome":
+    defaults = script.with_name(_DEFAULTS)
+    return _native.packetdrill(_text(script), _text(defaults) if defaults.is_file() else "")
+
+
+class Engine(StrEnum):
+    """Engines whose TCP can be tested."""
+
+    native = "native"
+
+
+PLAYERS: Mapping[Engine, Callable[[Path], "PacketdrillOutcome"]] = {Engine.native: _native_player}
+"""Functions that play a script and return its verdict, by engine."""
+
+
+def packetdrill(
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE|FOLDER", help="A script, or a folder whose .pkt files are played.")
+    ],
+    engine: Annotated[Engine, typer.Option(help="Engine whose TCP is tested.")] = Engine.native,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """A script says when packets arrive and what an application does, and expects packets and values of
+    tcp_info. A failed script is shown with its first difference. Scripts of the kernel run defaults.sh,
+    which is read from their folder.
+
+    The exit code is 0 if the script passed, 1 if it failed, 2 if it is malformed, and 3 if it says nothing of
+    this TCP: it does not apply, or checks only fixed packets of a handshake. For a folder, the exit code is 1
+    if a script failed.
+    """
+    player = PLAYERS[engine]
+    outcomes = {script: player(script) for script in _scripts(path)}
+    if as_json:
+        scripts = [{"script": str(script), **outcome} for script, outcome in outcomes.items()]
+        echo(json.dumps({"engine": engine.value, "scripts": scripts}))
+    else:
+        echo("\n".join(_lines(outcomes)))
+    code = _exit_code([outcome["verdict"] for outcome in outcomes.values()])
+    if code:
+        raise typer.Exit(code)
+
+
+def _scripts(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.rglob("*.pkt"))
+    if not found:
+        raise InputFileError(f"{path}: has no .pkt file; name a script or a folder with scripts")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputFileError(f"{path}: {error.strerror}") from error
+
+
+def _exit_code(verdicts: Sequence[str]) -> int:
+    codes = {"failed": 1, "malformed": 2, "passed": 0}
+    return next((code for verdict, code in codes.items() if verdict in verdicts), 3)
+
+
+def _lines(outcomes: Mapping[Path, "PacketdrillOutcome"]) -> list[str]:
+    """Return the lines about outcomes: a summary of several scripts, then each script with its cause."""
+    counts = Counter[str](outcome["verdict"] for outcome in outcomes.values())
+    parts = [f"{counts[verdict]} {word}" for verdict, word in _WORDS.items() if counts[verdict]]
+    summary = [f"{len(outcomes)} scripts: {', '.join(parts)}"] if len(outcomes) > 1 else []
+    order = list(_WORDS)
+    ranked = sorted(outcomes.items(), key=lambda item: order.index(item[1]["verdict"]))
+    return [*summary, *(line for script, outcome in ranked for line in _told(script, outcome))]
+
+
+def _told(script: Path, outcome: "PacketdrillOutcome") -> list[str]:
+    verdict = outcome["verdict"].replace("_", " ")
+    place = f", line {outcome['line']}" if outcome["line"] else ""
+    difference = outcome["difference"]
+    if difference is None:
+        return [f"{script}{place}: {verdict}{_because(outcome)}"]
+    packet = f"packet {difference['packet']}" if difference["packet"] else "assertion"
+    return [
+        f"{script}{place}: {verdict}, {packet} at {difference['time_s']:.6f} s",
+        f"  expected: {difference['expected']}",
+        f"  seen:     {difference['seen']}",
+    ]
+
+
+def _because(outcome: "PacketdrillOutcome") -> str:
+    if outcome["verdict"] == "not_applicable":
+        return f", because the model lacks {outcome['reason']}"
+    if outcome["reason"]:
+        return f": {outcome['reason']}"
+    if outcome["verdict"] == "says_nothing":
+        return " of this TCP: it compares only fixed packets of a handshake"
+    checked: dict[str, Any] = {"packet": outcome["packets"], "assertion": outcome["assertions"]}
+    counts = " and ".join(f"{n} {word}{'s' * (n != 1)}" for word, n in checked.items() if n)
+    unread = f"; not read: {', '.join(dict.fromkeys(outcome['unread']))}" if outcome["unread"] else ""
+    return f" ({counts} compared{unread})"

@@ -1,0 +1,125 @@
+"""The kernel's packetdrill scripts have the verdicts in packetdrill.json, and the command prints verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from fullpipe import _native
+from fullpipe.cli import app
+from fullpipe.engines.linux.install import installed
+
+if TYPE_CHECKING:
+    from fullpipe._native import PacketdrillOutcome
+
+VERSION = "7.2."
+"""Kernel whose scripts the verdicts are about."""
+VERDICTS: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "packetdrill.json").read_text(encoding="utf-8")
+)
+"""Names of scripts by verdict, with the reason of those that fail or do not apply."""
+SCRIPT = """
+    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 listen(3, 1) = 0
+   +0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>
+   +0 > S. 0:0(0) ack 1 <...>
+  +.1 < . 1:1(0) ack 1 win 257
+   +0 accept(3, ..., ...) = 4
+"""
+DATA = f"{SCRIPT}   +0 write(4, ..., 2000) = 2000\n   +0 > P. 1:2001(2000) ack 1\n"
+SCRIPTS = {
+    "a.pkt": (SCRIPT, 3),
+    "b.pkt": (DATA, 0),
+    "c.pkt": (f"{SCRIPT}+0 %{{ assert tcpi_snd_cwnd == 9 }}%\n", 1),
+    "d.pkt": (f"{SCRIPT}+0 < R. 1:1(0) ack 1 win 257\n", 3),
+}
+"""Scripts that say nothing, pass, fail and do not apply, each with the exit code."""
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, PacketdrillOutcome]:
+    """Outcomes of the kernel's scripts, which the engine's installation leaves in the cache."""
+    folders = sorted(installed.scripts().glob(f"{VERSION}*"))
+    if not folders:
+        pytest.skip(f"no scripts of Linux {VERSION}x are in the cache; {installed.INSTALL} fetches them")
+    defaults = (folders[-1] / "defaults.sh").read_text(encoding="utf-8")
+    scripts = folders[-1].glob("*.pkt")
+    return {path.stem: _native.packetdrill(path.read_text(encoding="utf-8"), defaults) for path in scripts}
+
+
+def test_every_script_of_the_kernel_has_a_known_verdict(outcomes: dict[str, PacketdrillOutcome]) -> None:
+    assert {name: outcome["verdict"] for name, outcome in outcomes.items()} == {
+        name: verdict for verdict, names in VERDICTS.items() for name in names
+    }
+
+
+def test_scripts_that_do_not_apply_have_the_known_reason(outcomes: dict[str, PacketdrillOutcome]) -> None:
+    assert VERDICTS["not_applicable"] == {
+        name: outcome["reason"]
+        for name, outcome in outcomes.items()
+        if outcome["verdict"] == "not_applicable"
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, (text, _) in SCRIPTS.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_exit_code_tells_the_verdict_of_a_script(folder: Path, name: str) -> None:
+    assert CliRunner().invoke(app, ["packetdrill", str(folder / name)]).exit_code == SCRIPTS[name][1]
+
+
+def test_of_a_folder_failed_scripts_come_first(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["packetdrill", str(folder)])
+    assert result.exit_code == 1
+    assert result.output.splitlines() == [
+        "4 scripts: 1 failed, 1 passed, 1 saying nothing, 1 not applicable",
+        f"{folder}/c.pkt, line 8: failed, assertion at 0.100000 s",
+        "  expected: tcpi_snd_cwnd == 9",
+        "  seen:     tcpi_snd_cwnd = 10",
+        f"{folder}/b.pkt: passed (1 packet compared)",
+        f"{folder}/a.pkt: says nothing of this TCP: it compares only fixed packets of a handshake",
+        f"{folder}/d.pkt, line 8: not applicable, because the model lacks resets",
+    ]
+    (folder / "c.pkt").unlink()
+    assert CliRunner().invoke(app, ["packetdrill", str(folder)]).exit_code == 0
+
+
+def test_json_has_the_outcome_of_every_script(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["packetdrill", str(folder), "--json"])
+    told = json.loads(result.output)
+    verdicts = {Path(script["script"]).name: script["verdict"] for script in told["scripts"]}
+    assert verdicts == dict(zip(SCRIPTS, ["says_nothing", "passed", "failed", "not_applicable"], strict=True))
+    assert told["engine"] == "native"
+    assert told["scripts"][2]["difference"]["expected"] == "tcpi_snd_cwnd == 9"
+
+
+def test_settings_beside_a_script_are_its_defaults(tmp_path: Path) -> None:
+    script = tmp_path / "a.pkt"
+    lost = "+.2 > P. 1001:2001(1000) ack 1\n"
+    script.write_text(f"`./defaults.sh`\n{DATA}{lost}", encoding="utf-8")
+    assert CliRunner().invoke(app, ["packetdrill", str(script)]).exit_code == 0
+    (tmp_path / "defaults.sh").write_text("sysctl net.ipv4.tcp_early_retrans=0\n", encoding="utf-8")
+    assert CliRunner().invoke(app, ["packetdrill", str(script)]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [("+0 frobnicate\n", "a.pkt, line 1: malformed: no packet, call"), (None, "No such file or directory")],
+)
+def test_a_script_that_cannot_be_read_is_wrong_use(tmp_path: Path, text: str | None, error: str) -> None:
+    script = tmp_path / "a.pkt"
+    if text:
+        script.write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(app, ["packetdrill", str(script)])
+    assert (result.exit_code, error in result.output) == (2, True), result.output
+    script.unlink(missing_ok=True)
+    assert CliRunner().invoke(app, ["packetdrill", str(tmp_path)]).exit_code == 2
