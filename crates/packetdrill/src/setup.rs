@@ -99,6 +99,7 @@ impl Local {
             pacing: if settings.fq { Pacing::Fq } else { Pacing::Auto },
             min_burst: settings.number("tcp_min_tso_segs").unwrap_or(MIN_TSO_SEGS) as u32,
             tail_loss_probe: settings.is_on("tcp_early_retrans"),
+            slow_start_after_idle: settings.is_on("tcp_slow_start_after_idle"),
             timestamps: terms.timestamps,
             ecn: terms.feedback,
             ..SenderConfig::default()

@@ -209,6 +209,21 @@ fn a_fin_before_any_data_is_acknowledged_at_once() {
     assert_eq!(end.receiver.next_timer(), seconds(0.2));
 }
 
+/// Packets sent after five seconds without data, at a window of 20 packets.
+fn sent_after_idle(slow_start_after_idle: bool) -> usize {
+    let (mut sender, mut out) =
+        opened(SenderConfig { data: Some(14_480), slow_start_after_idle, ..config() }, 1 << 20);
+    assert_eq!(numbers(&mut out).len(), 10);
+    sender.on_segment(seconds(0.2), &ack(10, &[], false), &mut out);
+    sender.offer(seconds(5.0), Some(144_800), &mut out);
+    numbers(&mut out).len()
+}
+
+#[test]
+fn an_idle_window_shrinks_only_with_slow_start_after_idle() {
+    assert_eq!([true, false].map(sent_after_idle), [10, 20]);
+}
+
 #[test]
 fn a_tail_loss_probe_repeats_the_last_packet_while_the_application_waits_for_the_send_buffer() {
     let [first, most, per_packet] = [42_000, 42_000, 832].map(Bytes::new);

@@ -49,6 +49,8 @@ pub struct SenderConfig {
     pub min_rto: Duration,
     /// Whether to probe for losses at the end of a flight (sysctl tcp_early_retrans).
     pub tail_loss_probe: bool,
+    /// Whether the window shrinks while it is not used (sysctl tcp_slow_start_after_idle).
+    pub slow_start_after_idle: bool,
     /// Tick of the host's clock, at which its timers fire; `None`: timers are exact.
     pub tick: Option<Duration>,
     /// Whether to undo a window reduction that turns out to be spurious.
@@ -80,6 +82,7 @@ impl Default for SenderConfig {
             loss_detection: LossDetection::default(),
             min_rto: MIN_RTO,
             tail_loss_probe: true,
+            slow_start_after_idle: true,
             tick: Some(TICK),
             undo: true,
             timestamps: true,

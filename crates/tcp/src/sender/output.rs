@@ -125,7 +125,7 @@ impl Sender {
             return;
         }
         let may_send = self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board);
-        if self.board.packets_out() == 0 && may_send {
+        if self.board.packets_out() == 0 && may_send && self.config.slow_start_after_idle {
             self.window.restart_after(now, self.departures.idle(now), self.rtt.rto());
         }
         let mut sent = self.write(now, out);
@@ -216,8 +216,8 @@ impl Sender {
         if cwnd_limited && !had_nothing {
             self.window.fill(now, &self.board);
         } else if sent > 0 && self.window.note_room(now, &self.board, self.rtt.rto()) {
-            let is_open = self.recovery.state() == CaState::Open;
-            self.window.shrink_unused(now, is_open && !self.queue.waits_for_room(&self.board));
+            let may_shrink = self.config.slow_start_after_idle && self.recovery.state() == CaState::Open;
+            self.window.shrink_unused(now, may_shrink && !self.queue.waits_for_room(&self.board));
         }
         if sent > 0 {
             self.recovery.count_sent(sent);
