@@ -29,13 +29,26 @@ impl Wheel {
     /// ticks, rounded down (`tcp_reset_xmit_timer`, `tcp_pacing_delay`).
     #[inline]
     pub fn after(self, now: Time, delay: Duration, paced: Duration) -> Time {
+        self.fires_at(now, delay, paced, 0)
+    }
+
+    /// The same for a timer that is set while a timer fires. The clock of the wheel is a tick ahead then, so that the level
+    /// may be one lower (`__run_timers`).
+    #[inline]
+    pub fn after_firing(self, now: Time, delay: Duration, paced: Duration) -> Time {
+        self.fires_at(now, delay, paced, 1)
+    }
+
+    #[inline]
+    fn fires_at(self, now: Time, delay: Duration, paced: Duration, advance: u64) -> Time {
         if self.tick == 0 {
             return now + delay + paced;
         }
         let ticks = delay.as_nanos().div_ceil(self.tick) + paced.as_nanos() / self.tick;
         let expires = now.as_nanos() / self.tick + ticks;
+        let away = ticks.saturating_sub(advance);
         let shift =
-            if ticks < LEVELS[0] { 0 } else { 3 * LEVELS.iter().filter(|&&from| ticks >= from).count() };
+            if away < LEVELS[0] { 0 } else { 3 * LEVELS.iter().filter(|&&from| away >= from).count() };
         Time::from_nanos((((expires >> shift) + 1) << shift) * self.tick)
     }
 }
@@ -66,6 +79,24 @@ mod tests {
         assert_eq!(fires(Some(1), 0, 503_000), 504_000);
         assert_eq!(fires(Some(1), 0, 504_000), 512_000);
         assert_eq!(fires(Some(1), 0, 1_000_000), 1_024_000);
+    }
+
+    #[test]
+    fn a_timer_that_is_set_while_one_fires_may_be_in_a_lower_level() {
+        let wheel = Wheel::new(Some(Duration::from_millis(1)));
+        let fires = |ms| {
+            let delay = Duration::from_millis(ms);
+            [
+                wheel.after(Time::ZERO, delay, Duration::ZERO),
+                wheel.after_firing(Time::ZERO, delay, Duration::ZERO),
+            ]
+        };
+        assert_eq!(fires(504).map(Time::as_millis), [512, 512]);
+        assert_eq!(fires(63).map(Time::as_millis), [64, 64]);
+        let late = Time::from_nanos(8_000_000);
+        let delay = Duration::from_millis(504);
+        assert_eq!(wheel.after(late, delay, Duration::ZERO).as_millis(), 576);
+        assert_eq!(wheel.after_firing(late, delay, Duration::ZERO).as_millis(), 520);
     }
 
     #[test]

@@ -322,3 +322,96 @@ fn a_tail_loss_probe_sends_the_fin_that_waits() {
     sender.on_timer(at, &mut out);
     assert!(matches!(out[..], [Segment::Data { seq: 10, len: 0, fin: true, .. }]), "{out:?}");
 }
+
+/// Lengths of the data packets in `out`, which is emptied.
+fn lengths(out: &mut Vec<Segment>) -> Vec<u16> {
+    let len = |segment: Segment| if let Segment::Data { len, .. } = segment { Some(len) } else { None };
+    out.drain(..).filter_map(len).collect()
+}
+
+/// An ACK that advertises a window of `window` bytes.
+fn window(ack: u32, window: u32) -> Segment {
+    let (echo, one_way_us, ce_count, ece, dsack) = (100, 0, 0, false, false);
+    Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks: SackBlocks::default() }
+}
+
+#[test]
+fn a_short_packet_waits_until_the_last_short_packet_is_acknowledged() {
+    let (mut sender, mut out) = opened(SenderConfig { data: Some(100), ..config() }, 1 << 20);
+    assert_eq!(lengths(&mut out), [100]);
+    sender.offer(seconds(0.11), Some(1_700), &mut out);
+    assert_eq!(lengths(&mut out), [1_448], "the last 152 bytes wait");
+    sender.on_segment(seconds(0.2), &window(1, 1 << 20), &mut out);
+    assert_eq!(lengths(&mut out), [152], "the packet of 1,448 bytes is not short");
+}
+
+#[test]
+fn a_fin_does_not_let_its_packet_wait() {
+    let (mut sender, mut out) = opened(SenderConfig { data: Some(100), ..config() }, 1 << 20);
+    out.clear();
+    sender.offer(seconds(0.11), Some(200), &mut out);
+    assert_eq!(lengths(&mut out), [] as [u16; 0]);
+    sender.close(seconds(0.12), &mut out);
+    assert_eq!(lengths(&mut out), [100]);
+}
+
+#[test]
+fn the_last_packet_is_cut_at_the_end_of_the_receivers_window() {
+    let (mut sender, mut out) = opened(SenderConfig { min_burst: 3, ..config() }, 2 * 1_448 + 500);
+    assert_eq!(lengths(&mut out), [1_448, 1_448, 500]);
+    sender.on_segment(seconds(0.2), &window(3, 700), &mut out);
+    assert_eq!(lengths(&mut out), [] as [u16; 0], "the first packet of a burst must fit as a whole");
+    sender.on_timer(sender.next_timer(), &mut out);
+    assert_eq!(lengths(&mut out), [700], "the probe of the window is a part of a packet");
+}
+
+#[test]
+fn a_burst_waits_for_a_larger_room_in_the_receivers_window() {
+    let (mut sender, mut out) = opened(config(), 10 * 1_448);
+    out.clear();
+    sender.on_segment(seconds(0.2), &window(4, 8 * 1_448), &mut out);
+    assert_eq!(numbers(&mut out), [10, 11]);
+    sender.on_segment(seconds(0.2003), &window(5, 8 * 1_448), &mut out);
+    assert_eq!(numbers(&mut out), [] as [u32; 0], "room for one packet is less than a third of the window");
+    sender.on_segment(seconds(0.2006), &window(7, 8 * 1_448), &mut out);
+    assert_eq!(numbers(&mut out), [12, 13]);
+}
+
+#[test]
+fn an_ack_of_a_closed_window_postpones_the_next_probe() {
+    let (mut sender, mut out) = opened(config(), 14_480);
+    sender.on_segment(seconds(0.2), &window(10, 0), &mut out);
+    let probe = sender.next_timer();
+    sender.on_segment(seconds(0.3), &window(10, 0), &mut out);
+    assert_eq!(sender.next_timer().since(probe).as_micros(), 100_000);
+}
+
+#[test]
+fn a_retransmission_from_before_an_undo_holds_back_another() {
+    let (mut sender, mut out) = opened(SenderConfig { tail_loss_probe: false, ..config() }, 1 << 20);
+    out.clear();
+    let timeout = sender.next_timer();
+    sender.on_timer(timeout, &mut out);
+    assert_eq!(numbers(&mut out), [0]);
+    // The timeout was spurious, because packet 2 arrives from its first transmission. Packet 1 is lost.
+    sender.on_segment(timeout + Duration::from_millis(50), &ack(0, &[(2, 3)], false), &mut out);
+    sender.on_timer(sender.next_timer(), &mut out);
+    let counters = sender.counters();
+    assert_eq!((counters.lost, counters.retrans), (1, 1));
+    assert!(!numbers(&mut out).contains(&1));
+}
+
+#[test]
+fn the_timer_of_a_tail_loss_probe_lets_no_other_packet_go() {
+    let (mut sender, mut out) = opened(SenderConfig { min_burst: 8, ..config() }, 1 << 20);
+    out.clear();
+    sender.on_timer(sender.next_timer(), &mut out);
+    assert_eq!(numbers(&mut out), [10], "the probe");
+    sender.on_segment(seconds(0.5), &ack(2, &[], false), &mut out);
+    out.clear();
+    sender.on_segment(seconds(0.5003), &ack(3, &[], false), &mut out);
+    assert_eq!(numbers(&mut out), [] as [u32; 0], "two packets wait for the next ACK");
+    assert!(sender.counters().unacked < sender.counters().cwnd);
+    sender.on_timer(sender.next_timer(), &mut out);
+    assert_eq!(numbers(&mut out), [] as [u32; 0], "a probe is out already");
+}

@@ -110,6 +110,7 @@ impl Sender {
         self.read_marks(*ce_count, *ece, &mut summary);
         self.queue.set_window(self.board.una_bytes(), *window, summary.advanced);
         if !had_packets {
+            self.postpone_window_probe(now);
             if summary.dsack {
                 self.update_recovery(now, &mut summary);
             }

@@ -28,6 +28,9 @@ enum Stop {
     By(Limit),
     /// The next burst waits for an ACK that allows a larger burst.
     Deferred,
+    /// A short packet waits until the last short packet is acknowledged (Nagle, as modified by Minshall), or a small
+    /// burst waits for more data.
+    Small,
 }
 
 /// Properties of a data packet that its record does not have.
@@ -51,8 +54,10 @@ impl Sender {
     fn retransmit_in_order(&mut self, now: Time, out: &mut Vec<Segment>) {
         let largest = self.burst_packets();
         while let Some(seq) = self.board.next_to_retransmit() {
+            // Retransmissions from before an undo still count, and so keep as many lost packets from being retransmitted.
+            let is_enough = self.board.retrans_out() >= self.board.lost_out();
             let room = self.window.room(self.board.in_flight());
-            if room == 0 || self.must_wait(now) {
+            if room == 0 || is_enough || self.must_wait(now) {
                 break;
             }
             let count = self.board.lost_run(seq, room.min(largest));
@@ -161,14 +166,39 @@ impl Sender {
                 return Err(Stop::By(limit));
             }
         };
-        if small == Small::MayWait && self.should_defer(now, room, largest) {
-            return Err(Stop::Deferred);
+        if small == Small::MayWait
+            && let Some(stop) = self.deferral(now, room, largest)
+        {
+            return Err(stop);
+        }
+        let count = if self.must_wait_for_short(count) { count - 1 } else { count };
+        if count == 0 {
+            return Err(Stop::Small);
         }
         if self.departures.is_throttled(count, NEW_DATA, &self.config, &self.board) {
             return Err(Stop::By(Limit::Host));
         }
-        self.send_burst(now, count, out);
+        self.send_new(now, count, out);
         Ok(count)
+    }
+
+    /// Whether the last of `count` new packets is short and must wait. A FIN on this packet ends the wait (`tcp_nagle_test`).
+    #[inline]
+    fn must_wait_for_short(&self, count: u32) -> bool {
+        if !self.queue.holds_short(&self.board) {
+            return false;
+        }
+        let bytes = self.queue.payload_of(count, &self.board);
+        let has_fin = || self.connection.fin_is_due() && bytes == self.queue.unsent(self.board.next_bytes());
+        bytes % u64::from(self.config.mss) > 0 && !has_fin()
+    }
+
+    /// Send `count` new packets as one burst, and note a short one.
+    pub(super) fn send_new(&mut self, now: Time, count: u32, out: &mut Vec<Segment>) {
+        let before = self.board.next_bytes();
+        self.send_burst(now, count, out);
+        let next = self.board.next_bytes();
+        self.queue.note_burst(count, next - before, next);
     }
 
     /// The limit that leaves nothing to send, neither data nor a FIN; `None` if something waits (`tcp_send_head`).
@@ -213,12 +243,7 @@ impl Sender {
         // With nothing to send, the window cannot be the limit: Linux calls `tcp_cwnd_validate` in `tcp_write_xmit` only.
         let had_nothing = sent == 0 && matches!(stop, Stop::By(limit) if limit.is_lack_of_data());
         let cwnd_limited = stop == Stop::Deferred || in_flight >= self.window.cwnd();
-        if cwnd_limited && !had_nothing {
-            self.window.fill(now, &self.board);
-        } else if sent > 0 && self.window.note_room(now, &self.board, self.rtt.rto()) {
-            let may_shrink = self.config.slow_start_after_idle && self.recovery.state() == CaState::Open;
-            self.window.shrink_unused(now, may_shrink && !self.queue.waits_for_room(&self.board));
-        }
+        self.validate_window(now, cwnd_limited && !had_nothing, sent > 0);
         if sent > 0 {
             self.recovery.count_sent(sent);
             self.schedule_probe(now, false);
@@ -226,42 +251,73 @@ impl Sender {
         if stop == Stop::By(Limit::Receiver) {
             self.await_window(now);
         }
-        self.departures.limit(now, if let Stop::By(limit) = stop { limit } else { Limit::Cwnd });
+        let limit = match stop {
+            Stop::By(limit) => limit,
+            Stop::Deferred => Limit::Cwnd,
+            Stop::Small => Limit::Application,
+        };
+        self.departures.limit(now, limit);
     }
 
-    /// Whether a burst with room for fewer packets than the largest burst waits for the next ACK, because this ACK is
-    /// due soon. The end of the written data, or of a complete chunk, does not wait (`tcp_tso_should_defer`).
-    fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
-        if room >= largest || room >= self.window.cwnd().div_ceil(3) {
-            return false;
+    /// Record whether the congestion window is the limit, after `has_sent` new data or not (`tcp_cwnd_validate`).
+    #[inline]
+    pub(super) fn validate_window(&mut self, now: Time, is_limit: bool, has_sent: bool) {
+        if is_limit {
+            self.window.fill(now, &self.board);
+        } else if has_sent && self.window.note_room(now, &self.board, self.rtt.rto()) {
+            let may_shrink = self.config.slow_start_after_idle && self.recovery.state() == CaState::Open;
+            self.window.shrink_unused(now, may_shrink && !self.queue.waits_for_room(&self.board));
+        }
+    }
+
+    /// Why a burst with room for fewer packets than the largest burst waits for the next ACK, because this ACK is due
+    /// soon; `None`: the burst is sent. A burst that ends a complete chunk does not wait (`tcp_tso_should_defer`).
+    fn deferral(&self, now: Time, room: u32, largest: u32) -> Option<Stop> {
+        let mss = u64::from(self.config.mss);
+        let (next, cwnd) = (self.board.next_bytes(), u64::from(self.window.cwnd()) * mss);
+        let (by_cwnd, by_receiver) = (u64::from(room) * mss, self.queue.window_room(next));
+        let limit = by_cwnd.min(by_receiver);
+        if limit >= u64::from(largest) * mss || limit >= cwnd.min(self.queue.window(&self.board)) / 3 {
+            return None;
         }
         let idle = now.since(self.departures.next_departure()) > DEFER_FOR;
         if idle || self.recovery.state() >= CaState::Recovery || self.board.packets_out() == 0 {
-            return false;
+            return None;
         }
-        let Some(srtt) = self.rtt.srtt() else { return false };
+        let srtt = self.rtt.srtt()?;
         let expected = self.board.get(self.board.una()).sent + srtt;
-        expected.since(now) <= DEFER_FOR.min(srtt / 2)
-            && !self.queue.ends_chunk(room, self.board.next_bytes())
+        // The burst takes from the next chunk what it lacks (`tcp_grow_skb`).
+        let burst = room.min((self.window.cwnd() / 2).max(1)).min(largest);
+        let waiting = self.queue.grown_chunk(u64::from(burst) * mss, next);
+        if expected.since(now) > DEFER_FOR.min(srtt / 2) || self.queue.ends_chunk(waiting, limit, next) {
+            return None;
+        }
+        if by_cwnd < by_receiver && by_cwnd <= waiting {
+            return Some(Stop::Deferred);
+        }
+        let by_receiver = by_receiver <= by_cwnd && by_receiver <= waiting;
+        Some(if by_receiver { Stop::By(Limit::Receiver) } else { Stop::Small })
     }
 
     /// Send `count` new packets as one burst.
     pub(super) fn send_burst(&mut self, now: Time, count: u32, out: &mut Vec<Segment>) {
         let was_idle = self.board.packets_out() == 0;
         self.before_burst(now, count);
-        let mut unsent = self.queue.unsent(self.board.next_bytes());
+        let (mut left, unsent) =
+            (self.queue.payload_of(count, &self.board), self.queue.unsent(self.board.next_bytes()));
+        let ends_data = left == unsent;
         let at = self.departures.departure(now);
         let mut record = Record::new(at, 0, 0);
         self.delivery.stamp(&mut record, self.board.packets_out()); // all packets of the burst get the same counters
         record.in_flight = self.board.in_flight();
         let (common, mut bytes) = (record.flags, 0);
         for i in 0..count {
-            let len = unsent.min(u64::from(self.config.mss)) as u16;
+            let len = left.min(u64::from(self.config.mss)) as u16;
             record.flags = if i == 0 { common | BURST_HEAD } else { common };
-            if unsent == u64::from(len) {
+            if ends_data && left == u64::from(len) {
                 record.flags |= self.ends_write(len);
             }
-            unsent -= u64::from(len);
+            left -= u64::from(len);
             record.len = len;
             record.in_flight += 1;
             let seq = self.board.append(&record);

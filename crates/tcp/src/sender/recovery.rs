@@ -145,7 +145,8 @@ impl Sender {
                 }
             } else if summary.advanced && !recovered {
                 self.recovery.prolong(self.board.next());
-                if self.queue.has_written(&self.board) && self.queue.receiver_has_room(&self.board) {
+                if self.queue.has_written(&self.board) && self.queue.window_room(self.board.next_bytes()) > 0
+                {
                     return Resend::NewDataFirst;
                 }
                 self.recovery.accept_timeout();

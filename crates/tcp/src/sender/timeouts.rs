@@ -17,6 +17,7 @@ impl Sender {
 
     /// Run the timers that are due. The call has no effect if no timer is due.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let may_send = self.window.next_wakeup().min(self.departures.wakeup()) <= now;
         self.departures.release(now, out);
         if self.window.next_wakeup() <= now {
             let path = self.path(now);
@@ -25,6 +26,7 @@ impl Sender {
         }
         if self.timer.at() <= now {
             self.watch_pauses();
+            self.timer.begin_firing();
             match self.timer.purpose() {
                 Purpose::Retransmission if !self.connection.is_established() => {
                     self.on_opening_timeout(now, out);
@@ -34,10 +36,13 @@ impl Sender {
                 Purpose::Reordering => self.on_reordering_timer(now, out),
                 Purpose::Off => {}
             }
+            self.timer.end_firing();
         }
-        if self.connection.is_established() {
+        // The retransmission timer sends nothing else (Linux `tcp_write_timer_handler`), but pacing may now be the limit,
+        // which `push` notes.
+        if self.connection.is_established() && (may_send || self.departures.is_held(now)) {
             self.retransmit_lost(now, out);
-            self.push(now, out); // also notes whether pacing is the limit
+            self.push(now, out);
         }
     }
 
@@ -62,12 +67,25 @@ impl Sender {
         }
     }
 
-    /// Send a zero-window probe: a segment with an old number and no payload (Linux `tcp_xmit_probe_skb`).
+    /// Restart the timer of the zero-window probe, because an ACK shows that the receiver still answers and that its window
+    /// is closed (Linux `tcp_ack_probe`).
+    #[cold]
+    pub(super) fn postpone_window_probe(&mut self, now: Time) {
+        if self.queue.has_new_data(&self.board) && !self.queue.receiver_has_room(&self.board) {
+            self.timer.postpone_probe(now, &self.rtt);
+        }
+    }
+
+    /// Probe a closed window. If the window has room for a part of a packet, the probe is this part, which is new data
+    /// (Linux `tcp_write_wakeup`). Otherwise, it is a segment with an old number and no payload (`tcp_xmit_probe_skb`).
     #[cold]
     fn probe_window(&mut self, now: Time, out: &mut Vec<Segment>) {
         let Some(seq) = self.board.una().checked_sub(1) else { return };
         if !self.queue.has_new_data(&self.board) || self.queue.receiver_has_room(&self.board) {
             return;
+        }
+        if self.queue.payload_of(1, &self.board) > 0 {
+            return self.send_burst(now, 1, out);
         }
         let (stamp, sent_us) = (stamp(now), micros(now));
         let (again, push, cwr, fin) = (true, false, false, false);
@@ -87,7 +105,9 @@ impl Sender {
                 {
                     return self.rearm_retransmission(now); // new data remains paced (Linux `tcp_write_xmit`)
                 }
-                self.send_burst(now, 1, out);
+                self.send_new(now, 1, out); // without Nagle's wait
+                self.recovery.count_sent(1);
+                self.validate_window(now, self.board.in_flight() >= self.window.cwnd(), true);
                 self.recovery.probe.sent_new(self.board.next());
             } else {
                 let last = self.board.next() - 1;

@@ -32,6 +32,8 @@ pub(super) struct Timer {
     purpose: Purpose,
     at: Time,
     wheel: Wheel,
+    /// Whether the timer is firing.
+    fires: bool,
     /// Zero-window probes since the window closed.
     window_probes: u32,
 }
@@ -39,13 +41,32 @@ pub(super) struct Timer {
 impl Timer {
     /// A timer of a host with these timers, off.
     pub fn new(wheel: Wheel) -> Timer {
-        Timer { purpose: Purpose::Off, at: Time::NEVER, wheel, window_probes: 0 }
+        Timer { purpose: Purpose::Off, at: Time::NEVER, wheel, fires: false, window_probes: 0 }
     }
 
     /// Time at which the timer fires; `NEVER` if the timer is off.
     #[inline]
     pub fn at(&self) -> Time {
         self.at
+    }
+
+    /// Record that the timer fires, and is armed again while it does.
+    pub fn begin_firing(&mut self) {
+        self.fires = true;
+    }
+
+    /// Record that the timer has fired.
+    pub fn end_firing(&mut self) {
+        self.fires = false;
+    }
+
+    #[inline]
+    fn fires_at(&self, now: Time, delay: Duration, paced: Duration) -> Time {
+        if self.fires {
+            self.wheel.after_firing(now, delay, paced)
+        } else {
+            self.wheel.after(now, delay, paced)
+        }
     }
 
     #[inline]
@@ -56,12 +77,12 @@ impl Timer {
     /// Arm the retransmission timer to fire after `rto`. `paced`: time until pacing allows a departure.
     #[inline]
     pub fn arm_retransmission(&mut self, now: Time, rto: Duration, paced: Duration) {
-        (self.purpose, self.at) = (Purpose::Retransmission, self.wheel.after(now, rto, paced));
+        (self.purpose, self.at) = (Purpose::Retransmission, self.fires_at(now, rto, paced));
     }
 
     /// Arm the reordering timer to fire after `wait` plus [`REORDERING_SLACK`].
     pub fn arm_reordering(&mut self, now: Time, wait: Duration) {
-        let at = self.wheel.after(now, wait + REORDERING_SLACK, Duration::ZERO);
+        let at = self.fires_at(now, wait + REORDERING_SLACK, Duration::ZERO);
         (self.purpose, self.at) = (Purpose::Reordering, at);
     }
 
@@ -95,7 +116,7 @@ impl Timer {
         let timeout = srtt * 2 + slack;
         let rto = if rto_from_now { rtt.rto() } else { head_timeout(board, rtt).since(now) };
         let due = if rto > Duration::ZERO { timeout.min(rto) } else { timeout };
-        (self.purpose, self.at) = (Purpose::Probe, self.wheel.after(now, due, delay));
+        (self.purpose, self.at) = (Purpose::Probe, self.fires_at(now, due, delay));
         true
     }
 
@@ -115,6 +136,13 @@ impl Timer {
         if self.purpose == Purpose::Off {
             self.window_probes = 0;
             self.arm_retransmission(now, rtt.rto(), Duration::ZERO);
+        }
+    }
+
+    /// Restart the timer of the zero-window probe, if it runs.
+    pub fn postpone_probe(&mut self, now: Time, rtt: &RttEstimator) {
+        if self.purpose == Purpose::Retransmission {
+            self.arm_retransmission(now, rtt.backed_off(self.window_probes), Duration::ZERO);
         }
     }
 

@@ -11,7 +11,7 @@
 //! - writes smaller than the free space of the buffer
 //! - PSH within a write (`forced_push`), and on the last chunk when the buffer is full (`tcp_mark_push`)
 //! - memory pressure of the whole host
-//! - chunks of different sizes, apart from the chunks before the first ACK
+//! - more than two sizes of chunks at a time
 //! - splits and merges by retransmissions and SACK
 
 use super::config::{SendBuffer, SenderConfig};
@@ -37,6 +37,8 @@ const UNLIMITED: u64 = u64::MAX / 2;
 pub(super) struct WriteQueue {
     /// One past the highest byte that the receiver's window allows.
     window_end: u64,
+    /// One past the last byte of the last short packet (`snd_sml`).
+    short_end: u64,
     /// Bytes that the application has to send; `None`: unlimited.
     data: Option<u64>,
     /// Payload of a full segment.
@@ -55,11 +57,18 @@ pub(super) struct WriteQueue {
     good_for: u32,
     /// Whether the application waits for room (`SOCK_NOSPACE`).
     is_full: bool,
-    /// Payload of a chunk (`tcp_xmit_size_goal`).
+    /// Largest payload of a chunk (`tcp_xmit_size_goal`).
+    largest_chunk: u64,
+    /// Payload of a chunk that is written now: at most half of the largest window so far (`tcp_bound_to_half_wnd`).
     chunk: u64,
-    /// Payload of a chunk before the first ACK: at most half of the window that the handshake advertised
-    /// (`tcp_bound_to_half_wnd`).
-    first_chunk: u64,
+    /// The largest window that the receiver has advertised (`max_window`), bytes.
+    max_window: u64,
+    /// Payload of the chunks below `resized_at`, while later ones have `chunk_at_tail`.
+    former_chunk: u64,
+    /// Payload of the chunks from `resized_at` on.
+    chunk_at_tail: u64,
+    /// First byte of the first chunk of the present size.
+    resized_at: u64,
     /// Bytes written since the start; `MAX` if memory is not counted.
     written: u64,
     /// First byte of the last chunk, or of its unsent part.
@@ -78,6 +87,7 @@ impl WriteQueue {
         };
         WriteQueue {
             window_end: 0,
+            short_end: 0,
             data: config.data,
             mss,
             payload,
@@ -86,8 +96,12 @@ impl WriteQueue {
             per_segment: memory.map_or(0, |memory| memory.per_segment(config.largest_segment().into())),
             limit: memory.map_or(u64::MAX, |memory| memory.first.get()),
             good_for: 0,
+            largest_chunk: whole(GSO_MAX_BYTES.into()),
             chunk: whole(GSO_MAX_BYTES.into()),
-            first_chunk: whole(GSO_MAX_BYTES.into()),
+            max_window: 0,
+            former_chunk: whole(GSO_MAX_BYTES.into()),
+            chunk_at_tail: whole(GSO_MAX_BYTES.into()),
+            resized_at: 0,
             written: if memory.is_some() { 0 } else { u64::MAX },
             tail: 0,
             is_full: false,
@@ -127,14 +141,23 @@ impl WriteQueue {
         let end = from + u64::from(window);
         if advanced || window == 0 || end > self.window_end {
             self.window_end = end;
+            if u64::from(window) > self.max_window {
+                self.note_largest_window(window.into());
+            }
         }
+    }
+
+    #[cold]
+    fn note_largest_window(&mut self, window: u64) {
+        self.max_window = window;
+        let half = if window > TINY_WINDOW { window / 2 } else { window };
+        self.chunk = whole_segments(half, self.mss).min(self.largest_chunk);
     }
 
     /// Set the window that the receiver advertises in the handshake.
     pub fn open(&mut self, window: u32) {
         self.window_end = u64::from(window);
-        let half = if self.window_end > TINY_WINDOW { self.window_end / 2 } else { self.window_end };
-        self.first_chunk = whole_segments(half, self.mss).min(self.chunk);
+        self.note_largest_window(self.window_end);
     }
 
     /// Whether the buffer is limited by memory.
@@ -196,10 +219,53 @@ impl WriteQueue {
         self.payload_room(board) < self.mss
     }
 
-    /// Whether the receiver's window has room for a full segment.
+    /// Whether the receiver's window has room for the next packet (`tcp_snd_wnd_test`).
     #[inline]
     pub fn receiver_has_room(&self, board: &Scoreboard) -> bool {
-        self.window_end >= board.next_bytes() + self.mss
+        let next = board.next_bytes();
+        self.window_end >= next + self.mss
+            || (self.window_end > next && self.window_end - next >= self.remaining(next))
+    }
+
+    /// The receiver's window (`snd_wnd`), bytes.
+    #[inline]
+    pub fn window(&self, board: &Scoreboard) -> u64 {
+        self.window_room(board.una_bytes())
+    }
+
+    /// Bytes of the receiver's window after byte `next`.
+    #[inline]
+    pub fn window_room(&self, next: u64) -> u64 {
+        self.window_end.saturating_sub(next)
+    }
+
+    /// Bytes that the application has to send after byte `next`, written or not.
+    #[inline]
+    fn remaining(&self, next: u64) -> u64 {
+        self.data.unwrap_or(UNLIMITED).saturating_sub(next)
+    }
+
+    /// Payload of the next `count` packets: the last one is short at the end of the written data, or of the receiver's
+    /// window (`tcp_mss_split_point`).
+    #[inline]
+    pub fn payload_of(&self, count: u32, board: &Scoreboard) -> u64 {
+        let next = board.next_bytes();
+        (u64::from(count) * self.mss).min(self.unsent(next)).min(self.window_room(next))
+    }
+
+    /// Whether a short packet must wait until the last short packet is acknowledged (`tcp_nagle_check`,
+    /// `tcp_minshall_check`).
+    #[inline]
+    pub fn holds_short(&self, board: &Scoreboard) -> bool {
+        board.packets_out() > 0 && self.short_end > board.una_bytes()
+    }
+
+    /// Record that `count` packets with `bytes` of payload are sent, up to byte `next` (`tcp_minshall_update`).
+    #[inline]
+    pub fn note_burst(&mut self, count: u32, bytes: u64, next: u64) {
+        if bytes < u64::from(count) * self.mss {
+            self.short_end = next;
+        }
     }
 
     /// Number of packets that the data, the send buffer and the receive window allow, at most `quota`. If they allow
@@ -218,7 +284,9 @@ impl WriteQueue {
         if receiver.min(buffer).min(data) >= u64::from(quota) * mss {
             return Ok(quota);
         }
-        let (receiver, buffer, data) = (receiver / mss, buffer / mss, data.div_ceil(mss));
+        // The first packet must fit into the window as a whole. Later packets may be cut at its end.
+        let receiver = if receiver < mss.min(data) { 0 } else { receiver.div_ceil(mss) };
+        let (buffer, data) = (buffer / mss, data.div_ceil(mss));
         let count = u64::from(quota).min(receiver).min(buffer).min(data);
         match count {
             0 if data == 0 && self.is_full => Err(Limit::SendBuffer),
@@ -229,19 +297,29 @@ impl WriteQueue {
         }
     }
 
-    /// Whether `room` packets reach the end of a chunk, or one packet reaches the end of the written data.
-    pub fn ends_chunk(&self, room: u32, next: u64) -> bool {
-        let left = self.left_of_chunk(next);
-        self.unsent(next) <= self.mss || left.is_some_and(|left| left <= u64::from(room) * self.mss)
+    /// Whether `room` bytes are enough for a chunk with `waiting` bytes to which nothing is added, or one packet reaches the
+    /// end of the written data.
+    pub fn ends_chunk(&self, waiting: u64, room: u64, next: u64) -> bool {
+        let unsent = self.unsent(next);
+        unsent <= self.mss || (waiting <= room && (waiting < unsent || self.left_of_chunk(next).is_some()))
+    }
+
+    /// Unsent payload of the chunk with the byte `next`, after it has grown to a `burst` with data of the next chunk.
+    pub fn grown_chunk(&self, burst: u64, next: u64) -> u64 {
+        let unsent = self.unsent(next);
+        self.left_of_chunk(next).map_or(unsent, |left| left.max(burst.min(unsent)))
     }
 
     /// Unsent payload of the chunk with the byte `next`; `None` for the last chunk, which may still grow.
     fn left_of_chunk(&self, next: u64) -> Option<u64> {
         if !self.is_managed() {
-            return Some(self.chunk - next % self.chunk);
+            return Some(self.largest_chunk - next % self.largest_chunk);
         }
         let before_tail = self.tail.checked_sub(next + 1)?;
-        Some(before_tail % self.chunk + 1)
+        Some(match self.resized_at.checked_sub(next + 1) {
+            Some(before_resizing) => before_resizing % self.former_chunk + 1,
+            None => before_tail % self.chunk_at_tail + 1,
+        })
     }
 
     /// Enlarge the buffer to a multiple of the window (`tcp_sndbuf_expand`). `three_windows`: three windows instead of
@@ -265,7 +343,7 @@ impl WriteQueue {
     /// network and each unsent chunk.
     fn queued(&self, board: &Scoreboard) -> u64 {
         let waiting = self.written - board.next_bytes();
-        let heads = board.bursts_out() + waiting.div_ceil(self.chunk);
+        let heads = board.bursts_out() + waiting.div_ceil(self.chunk_at_tail);
         self.written - board.una_bytes() + heads * self.per_packet
     }
 
@@ -287,17 +365,13 @@ impl WriteQueue {
         true
     }
 
-    fn chunk_size(&self, board: &Scoreboard) -> u64 {
-        if board.una() == 0 { self.first_chunk } else { self.chunk }
-    }
-
     /// Fill up the last chunk, or begin another chunk if there is memory. False if nothing was written.
     pub fn write_chunk(&mut self, board: &Scoreboard) -> bool {
         let end = self.data.unwrap_or(UNLIMITED);
         if self.written >= end {
             return false;
         }
-        let (size, written) = (self.chunk_size(board), self.written);
+        let (size, written) = (self.chunk, self.written);
         let tail = self.tail.max(board.next_bytes());
         let is_new = written == tail || written - tail >= size;
         if is_new && self.queued(board) >= self.limit {
@@ -305,13 +379,16 @@ impl WriteQueue {
             return false;
         }
         self.tail = if is_new { written } else { tail };
+        if size != self.chunk_at_tail {
+            (self.former_chunk, self.chunk_at_tail, self.resized_at) = (self.chunk_at_tail, size, self.tail);
+        }
         self.written = (self.tail + size).min(end);
         true
     }
 
     /// Whether the last chunk is full and is the next data to be sent.
     pub fn is_next_chunk_full(&self, board: &Scoreboard) -> bool {
-        self.written - self.tail == self.chunk_size(board) && self.tail == board.next_bytes()
+        self.written - self.tail == self.chunk_at_tail && self.tail == board.next_bytes()
     }
 }
 
@@ -343,12 +420,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_chunks_are_at_most_half_of_the_window_of_the_handshake() {
-        let first_chunk = |window| {
+    fn chunks_are_at_most_half_of_the_largest_window() {
+        let chunk = |window| {
             let mut queue = WriteQueue::new(&SenderConfig::default());
             queue.open(window);
-            queue.first_chunk / queue.mss
+            queue.chunk / queue.mss
         };
-        assert_eq!([400, 10_000, 65_535, 1 << 20].map(first_chunk), [1, 3, 22, 45]);
+        assert_eq!([400, 10_000, 65_535, 1 << 20].map(chunk), [1, 3, 22, 45]);
     }
 }

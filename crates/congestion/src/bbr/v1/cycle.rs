@@ -75,6 +75,7 @@ impl<V: Variant> V1<V> {
     pub(super) fn check_drain(&mut self, path: &Path) {
         if self.core.mode == Mode::Startup && self.core.pipe_full {
             self.set_mode(Mode::Drain);
+            self.core.ssthresh = self.inflight(self.core.max_bw(), Gain::UNIT, path); // only observed
         }
         if self.core.mode == Mode::Drain
             && self.core.in_net_at_departure(path.in_flight, path)

@@ -28,6 +28,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) mode: Mode,
     pub(crate) cwnd: u32,
+    ssthresh: u32,
     pub(crate) pacing_rate: Rate,
     pub(crate) pacing_gain: Gain,
     pub(crate) min_rtt: Option<Duration>,
@@ -66,6 +67,7 @@ impl Core {
             settings,
             mode: Mode::Startup,
             cwnd: INITIAL_CWND,
+            ssthresh: u32::MAX,
             pacing_rate: Rate::UNLIMITED,
             pacing_gain: settings.startup_gain,
             min_rtt: None,
@@ -157,7 +159,8 @@ impl<V: Variant> CongestionControl for V1<V> {
     }
 
     /// Linux `bbr_undo_cwnd`.
-    fn on_undo(&mut self, _undo: &Undo, path: &Path) {
+    fn on_undo(&mut self, undo: &Undo, path: &Path) {
+        self.core.ssthresh = self.core.ssthresh.max(undo.prior_ssthresh);
         self.core.full_bw = Bandwidth::default();
         self.core.full_bw_rounds = 0;
         self.core.policer.reset(path);
@@ -184,7 +187,7 @@ impl<V: Variant> CongestionControl for V1<V> {
     fn control(&self) -> Control {
         Control {
             cwnd: self.core.cwnd,
-            ssthresh: u32::MAX,
+            ssthresh: self.core.ssthresh,
             pacing_rate: Some(self.core.pacing_rate),
             min_burst: min_burst(self.core.pacing_rate),
             max_burst: u32::MAX,
