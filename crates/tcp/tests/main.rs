@@ -12,6 +12,7 @@ mod offload;
 mod pipe;
 mod properties;
 mod quirks;
+mod traces;
 mod transients;
 mod writes;
 mod zero_window;

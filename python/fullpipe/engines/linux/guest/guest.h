@@ -30,6 +30,7 @@ int leave_for(const char *namespace);
 int device(const char *name);
 void make_namespace(const char *name);
 void make_link(char **words);
+void raise_device(const char *namespace, const char *name);
 int64_t activation_s(void);
 void set_address(char **words);
 void set_route(char **words, int count);
@@ -72,6 +73,9 @@ void report_datagrams(FILE *out);
 void capture(char **words);
 void on_packets(uint64_t what);
 void end_capture(void);
+
+/* traces.c: traces of the kernel's sender */
+void record_trace(char **words);
 
 /* qdiscs.c: counters of queue disciplines */
 void watch(char **words);

@@ -182,6 +182,8 @@ static void obey(char *line)
 		probe();
 	else if (!strcmp(words[0], "try"))
 		try_to_do(arguments);
+	else if (!strcmp(words[0], "trace"))
+		record_trace(arguments);
 	else
 		fail("unknown word in the script: %s", words[0]);
 }

@@ -114,7 +114,7 @@ static void offload(const char *name, int command)
 /* Set a device up (IFF_UP) without offloads. Both ends of a link have the same MAC address and no ARP, so a route
  * only needs a device. Without offloads, packets cross the link one by one. TCP still passes packets to the device
  * in bursts. */
-static void raise_device(const char *namespace, const char *name)
+void raise_device(const char *namespace, const char *name)
 {
 	struct ifinfomsg info = {.ifi_flags = IFF_UP | IFF_NOARP, .ifi_change = IFF_UP | IFF_NOARP};
 	int s = enter(namespace);
