@@ -29,6 +29,10 @@ pub trait CongestionControl: Send {
     /// recovery ends. After a timeout the caller sets the window to the packets in flight plus one.
     fn on_congestion(&mut self, congestion: Congestion, path: &Path);
 
+    /// React to packets that were marked lost while the window was being reduced for another cause, such as marks. The
+    /// reduction goes on (Linux `set_state(TCP_CA_Recovery)` in the state CWR).
+    fn on_loss_in_reduction(&mut self, _path: &Path) {}
+
     /// Undo an episode that was spurious: no packet had been lost.
     fn on_undo(&mut self, undo: &Undo, path: &Path);
 

@@ -50,6 +50,9 @@ pub trait WindowAlgorithm: Send {
     /// `set_state(TCP_CA_Loss)`).
     fn timed_out(&mut self, _path: &Path) {}
 
+    /// React to losses during a reduction for another cause: see [`CongestionControl::on_loss_in_reduction`].
+    fn lost_in_reduction(&mut self, _path: &Path) {}
+
     /// Undo a spurious episode.
     fn undone(&mut self, undo: &Undo, _path: &Path) {
         self.window_mut().undo(undo);
@@ -100,6 +103,10 @@ impl<A: WindowAlgorithm> CongestionControl for A {
         if matches!(congestion, Congestion::Timeout { .. }) {
             self.timed_out(path);
         }
+    }
+
+    fn on_loss_in_reduction(&mut self, path: &Path) {
+        self.lost_in_reduction(path);
     }
 
     fn on_undo(&mut self, undo: &Undo, path: &Path) {

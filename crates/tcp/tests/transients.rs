@@ -402,6 +402,21 @@ fn a_retransmission_from_before_an_undo_holds_back_another() {
 }
 
 #[test]
+fn a_retransmission_from_before_an_undo_counts_twice_after_a_timeout() {
+    let (mut sender, mut out) = opened(SenderConfig { tail_loss_probe: false, ..config() }, 1 << 20);
+    let timeout = sender.next_timer();
+    sender.on_timer(timeout, &mut out);
+    sender.on_segment(timeout + Duration::from_millis(50), &ack(0, &[(2, 3)], false), &mut out);
+    sender.on_timer(sender.next_timer(), &mut out);
+    let timeout = sender.next_timer();
+    sender.on_timer(timeout, &mut out);
+    assert_eq!(sender.counters().retrans, 2, "both are retransmissions of packet 0");
+    let all = 1 + numbers(&mut out).into_iter().max().unwrap();
+    sender.on_segment(timeout + Duration::from_millis(50), &ack(all, &[], false), &mut out);
+    assert_eq!(sender.counters().retrans, 0);
+}
+
+#[test]
 fn the_timer_of_a_tail_loss_probe_lets_no_other_packet_go() {
     let (mut sender, mut out) = opened(SenderConfig { min_burst: 8, ..config() }, 1 << 20);
     out.clear();

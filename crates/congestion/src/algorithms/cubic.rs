@@ -81,10 +81,6 @@ struct Epoch {
     reno: u32,
     /// Acknowledged packets not yet turned into Reno growth.
     acked: u32,
-    /// Acknowledged packets per packet of growth.
-    per_increment: u32,
-    last_cwnd: u32,
-    last_update_ms: u64,
 }
 
 /// A sender whose window is a cubic function of time.
@@ -98,6 +94,11 @@ pub struct Cubic {
     last_max: u32,
     delay_min: Option<Duration>,
     epoch: Option<Epoch>,
+    /// Acknowledged packets per packet of growth.
+    per_increment: u32,
+    /// Window and time of the last computation of the growth, which may be of the last epoch.
+    last_cwnd: u32,
+    last_update_ms: u64,
     exit: SlowStartExit,
     hystart: HyStart,
     hystart_pp: HyStartPlusPlus,
@@ -120,6 +121,9 @@ impl Algorithm for Cubic {
             last_max: 0,
             delay_min: None,
             epoch: None,
+            per_increment: 0,
+            last_cwnd: 0,
+            last_update_ms: 0,
             exit: params.hystart,
             hystart: HyStart::new(if params.hystart == SlowStartExit::Ns3 { Rule::Ns3 } else { Rule::Linux }),
             hystart_pp: HyStartPlusPlus::default(),
@@ -152,43 +156,33 @@ impl Cubic {
         } else {
             (self.ticks_to_climb(self.last_max - cwnd), self.last_max)
         };
-        Epoch {
-            start_ms: now_ms,
-            k,
-            origin,
-            reno: cwnd,
-            acked,
-            per_increment: 0,
-            last_cwnd: cwnd,
-            last_update_ms: now_ms,
-        }
+        Epoch { start_ms: now_ms, k, origin, reno: cwnd, acked }
     }
 
-    /// Update and return the acknowledged packets per packet of growth.
+    /// Update and return the acknowledged packets per packet of growth. While the window is that of the last computation, the
+    /// growth of the last epoch may continue, and the next epoch begins later.
     /// RFC 9438 sections 4.2 to 4.5; Linux `bictcp_update`.
     fn update_slope(&mut self, now: Time, acked: u32) -> u32 {
         let now_ms = now.as_millis();
         let cwnd = self.window.cwnd;
+        if let Some(epoch) = &mut self.epoch {
+            epoch.acked += acked;
+        }
+        if self.last_cwnd == cwnd && now_ms - self.last_update_ms <= SLOPE_HOLD_MS {
+            return self.per_increment;
+        }
         let fresh = self.epoch.is_none();
         let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(now_ms, acked));
-        if !fresh {
-            epoch.acked += acked;
-            if epoch.last_cwnd == cwnd && now_ms - epoch.last_update_ms <= SLOPE_HOLD_MS {
-                self.epoch = Some(epoch);
-                return epoch.per_increment;
-            }
-        }
-        if fresh || now_ms != epoch.last_update_ms {
-            epoch.last_cwnd = cwnd;
-            epoch.last_update_ms = now_ms;
-            epoch.per_increment = self.cubic_slope(&epoch, now_ms);
+        if fresh || now_ms != self.last_update_ms {
+            (self.last_cwnd, self.last_update_ms) = (cwnd, now_ms);
+            self.per_increment = self.cubic_slope(&epoch, now_ms);
         }
         if self.reno_friendly {
             self.follow_reno(&mut epoch);
         }
-        epoch.per_increment = epoch.per_increment.max(2); // growth by at most half a window per RTT
+        self.per_increment = self.per_increment.max(2); // growth by at most half a window per RTT
         self.epoch = Some(epoch);
-        epoch.per_increment
+        self.per_increment
     }
 
     /// RFC 9438 sections 4.4 and 4.5; Linux `bictcp_update`.
@@ -202,14 +196,14 @@ impl Cubic {
     }
 
     /// RFC 9438 section 4.3; Linux `bictcp_update` (TCP friendliness).
-    fn follow_reno(&self, epoch: &mut Epoch) {
+    fn follow_reno(&mut self, epoch: &mut Epoch) {
         let cwnd = self.window.cwnd;
         let per_packet = ((u64::from(cwnd) * self.reno_scale_8) >> 3).max(1) as u32;
         let grown = if epoch.acked > 0 { (epoch.acked - 1) / per_packet } else { 0 };
         epoch.acked -= grown * per_packet;
         epoch.reno += grown;
         if epoch.reno > cwnd {
-            epoch.per_increment = epoch.per_increment.min(cwnd / (epoch.reno - cwnd));
+            self.per_increment = self.per_increment.min(cwnd / (epoch.reno - cwnd));
         }
     }
 
@@ -295,6 +289,7 @@ impl WindowAlgorithm for Cubic {
         self.last_max = 0;
         self.delay_min = None;
         self.epoch = None;
+        (self.per_increment, self.last_cwnd, self.last_update_ms) = (0, 0, 0);
         self.hystart.restart(path);
     }
 
@@ -356,6 +351,23 @@ mod tests {
         c.set_cwnd(80);
         c.on_congestion(Congestion::Loss, &path_at(1_000));
         assert_eq!(c.last_max, 68); // 0.85 * 80
+    }
+
+    #[test]
+    fn an_epoch_begins_later_if_the_window_is_that_of_the_last_computation() {
+        let mut c = cubic();
+        c.set_cwnd(3);
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        c.update_slope(at(100), 1);
+        c.on_congestion(Congestion::Ecn, &path_at(110));
+        let before = c.per_increment;
+        assert_eq!((c.update_slope(at(131), 1), c.epoch.is_some()), (before, false));
+        c.update_slope(at(132), 1);
+        assert_eq!(c.epoch.map(|epoch| epoch.start_ms), Some(132));
+        c.on_congestion(Congestion::Ecn, &path_at(140));
+        c.set_cwnd(4);
+        c.update_slope(at(141), 1);
+        assert_eq!(c.epoch.map(|epoch| epoch.start_ms), Some(141));
     }
 
     #[test]

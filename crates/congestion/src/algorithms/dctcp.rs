@@ -120,6 +120,14 @@ impl WindowAlgorithm for Dctcp {
         self.state = path.state;
     }
 
+    /// Linux `dctcp_state`.
+    fn lost_in_reduction(&mut self, path: &Path) {
+        if path.ecn {
+            self.window.ssthresh = self.half().max(2);
+            self.state = CaState::Recovery; // `measure` must not do it again
+        }
+    }
+
     fn reduced(&mut self, congestion: Congestion, path: &Path) -> u32 {
         let cwnd = self.window.cwnd;
         if !path.ecn || matches!(congestion, Congestion::Loss | Congestion::Timeout { .. }) {
@@ -246,6 +254,20 @@ mod tests {
         rounds.path.state = CaState::Cwr;
         rounds.dctcp.measure(&ideal::ack(1), &rounds.path);
         rounds.dctcp.window.cwnd = 80;
+        rounds.path.state = CaState::Recovery;
+        rounds.dctcp.measure(&ideal::ack(1), &rounds.path);
+        assert_eq!(rounds.dctcp.window.ssthresh, 40);
+    }
+
+    #[test]
+    fn a_loss_that_a_timer_finds_during_a_reduction_by_marks_halves_at_once_and_once() {
+        let mut rounds = Rounds::new();
+        rounds.path.state = CaState::Cwr;
+        rounds.dctcp.measure(&ideal::ack(1), &rounds.path);
+        rounds.dctcp.window.cwnd = 80;
+        rounds.dctcp.lost_in_reduction(&rounds.path);
+        assert_eq!(rounds.dctcp.window.ssthresh, 40);
+        rounds.dctcp.window.cwnd = 60;
         rounds.path.state = CaState::Recovery;
         rounds.dctcp.measure(&ideal::ack(1), &rounds.path);
         assert_eq!(rounds.dctcp.window.ssthresh, 40);

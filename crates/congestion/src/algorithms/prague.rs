@@ -364,6 +364,14 @@ impl CongestionControl for Prague {
         }
     }
 
+    /// L4STeam/linux `prague_state`.
+    fn on_loss_in_reduction(&mut self, _path: &Path) {
+        if self.ecn {
+            self.cut_for_loss();
+            self.state = CaState::Recovery; // `on_ack` must not do it again
+        }
+    }
+
     /// L4STeam/linux `prague_cwnd_undo`.
     fn on_undo(&mut self, undo: &Undo, _path: &Path) {
         let (target, cwnd) = self.before_loss;

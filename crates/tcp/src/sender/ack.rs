@@ -276,6 +276,7 @@ impl Sender {
             summary.short_packet = count == 1 && u32::from(record.len) < self.config.mss;
         }
         self.board.sacked.remove_below(ack);
+        self.board.settle_retransmissions();
         summary.rtt = self.measure_rtt(now, summary);
         if summary.advanced {
             summary.arm_timer = true;

@@ -55,7 +55,9 @@ impl Sender {
         let largest = self.burst_packets();
         while let Some(seq) = self.board.next_to_retransmit() {
             // Retransmissions from before an undo still count, and so keep as many lost packets from being retransmitted.
-            let is_enough = self.board.retrans_out() >= self.board.lost_out();
+            // Rescue retransmissions, which Linux does not have, never count.
+            let counts = self.config.quirks.rescue == Rescue::None;
+            let is_enough = counts && self.board.retrans_out() >= self.board.lost_out();
             let room = self.window.room(self.board.in_flight());
             if room == 0 || is_enough || self.must_wait(now) {
                 break;

@@ -70,10 +70,10 @@ impl Pacer {
         let Some(srtt) = rtt.srtt() else { return };
         let percent = if control.cwnd < control.ssthresh / 2 { 200 } else { 120 };
         let packets = control.cwnd.max(packets_out);
-        // The factor 80,000 is 8 bits per byte times 10^6 microseconds per second divided by 100 percent. The
-        // product fits into 64 bits for up to 25 million packets of 9 kB.
-        let bits = u64::from(mss) * u64::from(packets) * percent * 80_000;
-        self.rate = Rate::from_bits_per_sec(bits / srtt.as_micros().max(1));
+        // The smoothed RTT counts in eighths of a microsecond, of which a second has 8 * 10^6. The product fits into 64 bits
+        // for up to 25 million packets of 9 kB.
+        let bytes = u64::from(mss) * u64::from(packets) * percent * (8_000_000 / 100);
+        self.rate = Rate::from_bytes_per_sec(bytes / (srtt.as_nanos() / 125).max(1));
     }
 
     /// Packets per burst: by default the packets that the pacing rate sends in 1 ms, more on very short paths.
@@ -103,6 +103,18 @@ mod tests {
         assert!(!pacer.holds(Time::ZERO));
         pacer.depart(Time::ZERO, 1_000, 10);
         assert_eq!(pacer.next_departure(), Time::from_nanos(1_000_000));
+    }
+
+    #[test]
+    fn the_rate_follows_from_eighths_of_a_microsecond() {
+        let mut rtt = RttEstimator::new(Duration::from_millis(200));
+        for sample in [1_000, 1_003].map(Duration::from_micros) {
+            rtt.learn(Time::ZERO, sample, sample, false, 0, 0);
+        }
+        let control = congestion::build("reno", &serde_json::Value::Null, 1).unwrap().control();
+        let mut pacer = Pacer::new(true);
+        pacer.set_rate(&control, &rtt, 1_000, 0);
+        assert_eq!(pacer.rate().bytes_per_sec(), 16_000_000_000 * u64::from(control.cwnd) / 8_003);
     }
 
     #[test]

@@ -193,7 +193,10 @@ impl Sender {
         }
         self.recovery.forget_threshold();
         self.recovery.watch_for_undo(self.board.una(), self.board.retrans_out());
-        if !self.recovery.is_reducing() {
+        if self.recovery.is_reducing() {
+            let path = self.path(now);
+            self.window.on_loss_in_reduction(&path);
+        } else {
             if !ece {
                 self.recovery.keep_threshold(self.current_ssthresh());
             }

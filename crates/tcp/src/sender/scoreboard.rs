@@ -335,12 +335,18 @@ impl Scoreboard {
         record
     }
 
-    /// Record that a retransmission of the packet is in the network.
+    /// Record that a retransmission of the packet is in the network. As in Linux, the packet counts twice if an undo has left
+    /// an earlier retransmission in the network (`tcp_retransmit_skb`).
     pub fn mark_retransmitted(&mut self, seq: u32) {
-        let record = self.get_mut(seq);
-        let before = record.flags;
-        record.flags |= RETRANSMITTED;
-        self.retrans_out += u32::from(before & RETRANSMITTED == 0);
+        self.get_mut(seq).flags |= RETRANSMITTED;
+        self.retrans_out += 1;
+    }
+
+    /// Forget retransmissions that were counted twice, if no packet is outstanding (`tcp_clean_rtx_queue`).
+    pub fn settle_retransmissions(&mut self) {
+        if self.packets_out() == 0 {
+            self.retrans_out = 0;
+        }
     }
 
     /// Record that the retransmission in the network was a duplicate, if there is a retransmission and the packet is

@@ -80,13 +80,13 @@ impl Sender {
     /// (Linux `tcp_write_wakeup`). Otherwise, it is a segment with an old number and no payload (`tcp_xmit_probe_skb`).
     #[cold]
     fn probe_window(&mut self, now: Time, out: &mut Vec<Segment>) {
-        let Some(seq) = self.board.una().checked_sub(1) else { return };
         if !self.queue.has_new_data(&self.board) || self.queue.receiver_has_room(&self.board) {
             return;
         }
         if self.queue.payload_of(1, &self.board) > 0 {
             return self.send_burst(now, 1, out);
         }
+        let Some(seq) = self.board.una().checked_sub(1) else { return };
         let (stamp, sent_us) = (stamp(now), micros(now));
         let (again, push, cwr, fin) = (true, false, false, false);
         let probe = Segment::Data { seq, len: 0, push, again, cwr, fin, stamp, sent_us, riding: None };

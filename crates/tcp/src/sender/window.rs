@@ -114,6 +114,11 @@ impl Window {
         self.refresh();
     }
 
+    pub fn on_loss_in_reduction(&mut self, path: &Path) {
+        self.algorithm.on_loss_in_reduction(path);
+        self.refresh();
+    }
+
     pub fn on_undo(&mut self, undo: &Undo, path: &Path) {
         self.algorithm.on_undo(undo, path);
         self.refresh();

@@ -297,11 +297,11 @@ impl WriteQueue {
         }
     }
 
-    /// Whether `room` bytes are enough for a chunk with `waiting` bytes to which nothing is added, or one packet reaches the
-    /// end of the written data.
+    /// Whether `room` bytes are enough for a chunk with `waiting` bytes that has another chunk behind it, or one packet
+    /// reaches the end of the written data.
     pub fn ends_chunk(&self, waiting: u64, room: u64, next: u64) -> bool {
         let unsent = self.unsent(next);
-        unsent <= self.mss || (waiting <= room && (waiting < unsent || self.left_of_chunk(next).is_some()))
+        unsent <= self.mss || (waiting <= room && waiting < unsent)
     }
 
     /// Unsent payload of the chunk with the byte `next`, after it has grown to a `burst` with data of the next chunk.
