@@ -49,7 +49,7 @@ static uint64_t drawn(void)
 	return z ^ (z >> 31);
 }
 
-int64_t draw(int64_t least, int64_t most)
+static int64_t draw(int64_t least, int64_t most)
 {
 	return least + drawn() % (most - least + 1);
 }

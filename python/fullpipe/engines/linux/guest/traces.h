@@ -35,7 +35,6 @@ struct answer {
 };
 
 /* traces.c */
-int64_t draw(int64_t least, int64_t most);
 void answer(const struct answer *given);
 void acknowledge_later(int64_t delay_us, int number);
 
