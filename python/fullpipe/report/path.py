@@ -222,8 +222,8 @@ def made_by(runs: Iterable[Run], otherwise: str = "") -> str:
 def _made(name: str, version: str, model_version: str) -> str:
     """Return the origin of an engine's runs, with the engine's version.
 
-    >>> _made("native", "0.1.0+5f1b", "9")
-    "simulated with fullpipe's native engine, model version 9"
+    >>> _made("native", "0.1.0+5f1b", "10")
+    "simulated with fullpipe's native engine, model version 10"
     """
     how = _MADE.get(name, f"run with the engine {name}")
     detail = {"flent": "", "pcap": "", "linux": version.partition("+")[0], "ns3": model_version}
