@@ -5,8 +5,13 @@ use units::{Duration, Time};
 
 /// Default of the tick of a host's clock (`CONFIG_HZ_1000`).
 pub(crate) const TICK: Duration = Duration::from_millis(1);
-/// Ticks from which on a timer is in the second, third ... level of the wheel (`LVL_START`).
-const LEVELS: [u64; 7] = [63, 63 << 3, 63 << 6, 63 << 9, 63 << 12, 63 << 15, 63 << 18];
+/// Ticks from which on a timer is in the second level of the wheel; each further level begins at eight times as many
+/// (`LVL_START`).
+const SECOND_LEVEL: u64 = 63;
+/// Bits by which the times of a level are coarser than those of the level before (`LVL_CLK_SHIFT`).
+const LEVEL_BITS: u32 = 3;
+/// Levels above the first.
+const LEVELS_ABOVE: u32 = 7;
 
 /// The timers of a host.
 ///
@@ -47,9 +52,17 @@ impl Wheel {
         let ticks = delay.as_nanos().div_ceil(self.tick) + paced.as_nanos() / self.tick;
         let expires = now.as_nanos() / self.tick + ticks;
         let away = ticks.saturating_sub(advance);
-        let shift =
-            if away < LEVELS[0] { 0 } else { 3 * LEVELS.iter().filter(|&&from| away >= from).count() };
+        let shift = LEVEL_BITS * level(away);
         Time::from_nanos((((expires >> shift) + 1) << shift) * self.tick)
+    }
+}
+
+/// Level of the wheel, from 0, of a timer that is due after `ticks`.
+#[inline]
+fn level(ticks: u64) -> u32 {
+    match ticks / SECOND_LEVEL {
+        0 => 0,
+        times => (times.ilog2() / LEVEL_BITS + 1).min(LEVELS_ABOVE),
     }
 }
 
@@ -69,6 +82,15 @@ mod tests {
         assert_eq!(fires(Some(1), 1_300, 5_200), 8_000);
         assert_eq!(fires(Some(4), 1_300, 5_200), 12_000);
         assert_eq!(fires(Some(1), 1_300, 0), 2_000);
+    }
+
+    #[test]
+    fn each_level_begins_at_eight_times_as_many_ticks() {
+        for above in 1..=7 {
+            let from = 63 << (3 * (above - 1));
+            assert_eq!([level(from - 1), level(from), level(from + 1)], [above - 1, above, above]);
+        }
+        assert_eq!(level(u64::MAX), 7);
     }
 
     #[test]

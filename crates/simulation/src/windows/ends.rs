@@ -16,6 +16,9 @@ use units::{Duration, Time};
 trait OneEnd {
     fn next_timer(&self) -> Time;
 
+    /// Time before which no timer is due; it is cheaper than the exact time.
+    fn earliest_timer(&self) -> Time;
+
     fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>);
 
     /// Processes a segment that arrives. `ce` is whether the segment has an ECN mark. Returns a sample of the RTT at a
@@ -33,6 +36,11 @@ impl OneEnd for Sender {
     #[inline]
     fn next_timer(&self) -> Time {
         Sender::next_timer(self)
+    }
+
+    #[inline]
+    fn earliest_timer(&self) -> Time {
+        Sender::earliest_timer(self)
     }
 
     fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
@@ -55,6 +63,11 @@ impl OneEnd for Sender {
 impl OneEnd for Receiver {
     #[inline]
     fn next_timer(&self) -> Time {
+        Receiver::next_timer(self)
+    }
+
+    #[inline]
+    fn earliest_timer(&self) -> Time {
         Receiver::next_timer(self)
     }
 
@@ -115,8 +128,13 @@ impl Run<'_> {
     #[inline(always)] // compiled for each of the two kinds of ends
     fn end(&mut self, end: &mut impl OneEnd, mut sample: impl FnMut(Time, Duration)) -> usize {
         for turns in 0.. {
-            let timer = end.next_timer();
-            let now = if let Some((now, packet)) = self.ways.take_before(timer.min(self.until)) {
+            let mut timer = end.earliest_timer();
+            let mut arrival = self.ways.take_before(timer.min(self.until));
+            if arrival.is_none() && timer < self.until {
+                timer = end.next_timer();
+                arrival = self.ways.take_before(timer.min(self.until));
+            }
+            let now = if let Some((now, packet)) = arrival {
                 if let Payload::Tcp(segment) = &packet.payload
                     && let Some(taken) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, self.segments)
                 {

@@ -131,9 +131,8 @@ impl Sender {
         if !self.connection.is_established() {
             return;
         }
-        let may_send = self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board);
-        if self.board.packets_out() == 0 && may_send && self.config.slow_start_after_idle {
-            self.window.restart_after(now, self.departures.idle(now), self.rtt.rto());
+        if self.board.packets_out() == 0 {
+            self.end_idle(now);
         }
         let mut sent = self.write(now, out);
         let stop = loop {
@@ -144,6 +143,14 @@ impl Sender {
             }
         };
         self.after_push(now, stop, sent);
+    }
+
+    /// Reduce the window after an idle time, if new data may be sent (`tcp_slow_start_after_idle_check`).
+    fn end_idle(&mut self, now: Time) {
+        let may_send = self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board);
+        if may_send && self.config.slow_start_after_idle {
+            self.window.restart_after(now, self.departures.idle(now), self.rtt.rto());
+        }
     }
 
     /// Send the next burst within all limits. Return the number of packets in the burst, or the reason why no burst was
@@ -241,28 +248,26 @@ impl Sender {
     }
 
     fn after_push(&mut self, now: Time, stop: Stop, sent: u32) {
-        let in_flight = self.board.in_flight();
+        let (is_deferred, limit) = match stop {
+            Stop::By(limit) => (false, limit),
+            Stop::Deferred => (true, Limit::Cwnd),
+            Stop::Small => (false, Limit::Application),
+        };
         // With nothing to send, the window cannot be the limit: Linux calls `tcp_cwnd_validate` in `tcp_write_xmit` only.
-        let had_nothing = sent == 0 && matches!(stop, Stop::By(limit) if limit.is_lack_of_data());
-        let cwnd_limited = stop == Stop::Deferred || in_flight >= self.window.cwnd();
-        self.validate_window(now, cwnd_limited && !had_nothing, sent > 0);
+        let is_full = is_deferred || self.board.in_flight() >= self.window.cwnd();
+        self.validate_window(now, is_full && (sent > 0 || !limit.is_lack_of_data()), sent > 0);
         if sent > 0 {
             self.recovery.count_sent(sent);
             self.schedule_probe(now, false);
         }
-        if stop == Stop::By(Limit::Receiver) {
+        if limit == Limit::Receiver {
             self.await_window(now);
         }
-        let limit = match stop {
-            Stop::By(limit) => limit,
-            Stop::Deferred => Limit::Cwnd,
-            Stop::Small => Limit::Application,
-        };
         self.departures.limit(now, limit);
     }
 
     /// Record whether the congestion window is the limit, after `has_sent` new data or not (`tcp_cwnd_validate`).
-    #[inline]
+    #[inline(always)] // called for every ACK
     pub(super) fn validate_window(&mut self, now: Time, is_limit: bool, has_sent: bool) {
         if is_limit {
             self.window.fill(now, &self.board);

@@ -15,6 +15,12 @@ impl Sender {
         self.timer.at().min(self.window.next_wakeup()).min(self.departures.wakeup())
     }
 
+    /// Time before which `on_timer` has no effect: at most [`Sender::next_timer`], and cheaper.
+    #[inline]
+    pub fn earliest_timer(&self) -> Time {
+        self.timer.earliest().min(self.window.next_wakeup()).min(self.departures.wakeup())
+    }
+
     /// Run the timers that are due. The call has no effect if no timer is due.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         let may_send = self.window.next_wakeup().min(self.departures.wakeup()) <= now;

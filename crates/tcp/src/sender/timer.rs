@@ -30,10 +30,17 @@ pub(super) enum Purpose {
 #[derive(Debug)]
 pub(super) struct Timer {
     purpose: Purpose,
-    at: Time,
+    /// Time after which the timer fires, before it is rounded up to a tick; `NEVER` if the timer is off.
+    earliest: Time,
+    /// Time from when the timer was set until `earliest`.
+    delay: Duration,
+    /// Additional time until pacing allows a departure.
+    paced: Duration,
     wheel: Wheel,
     /// Whether the timer is firing.
     fires: bool,
+    /// Whether the timer was set while it fired.
+    refires: bool,
     /// Zero-window probes since the window closed.
     window_probes: u32,
 }
@@ -41,13 +48,35 @@ pub(super) struct Timer {
 impl Timer {
     /// A timer of a host with these timers, off.
     pub fn new(wheel: Wheel) -> Timer {
-        Timer { purpose: Purpose::Off, at: Time::NEVER, wheel, fires: false, window_probes: 0 }
+        Timer {
+            purpose: Purpose::Off,
+            earliest: Time::NEVER,
+            delay: Duration::ZERO,
+            paced: Duration::ZERO,
+            wheel,
+            fires: false,
+            refires: false,
+            window_probes: 0,
+        }
     }
 
     /// Time at which the timer fires; `NEVER` if the timer is off.
-    #[inline]
     pub fn at(&self) -> Time {
-        self.at
+        if self.earliest == Time::NEVER {
+            return Time::NEVER;
+        }
+        let set_at = self.earliest - self.delay;
+        if self.refires {
+            self.wheel.after_firing(set_at, self.delay, self.paced)
+        } else {
+            self.wheel.after(set_at, self.delay, self.paced)
+        }
+    }
+
+    /// Time before which the timer does not fire. It is cheaper than [`Timer::at`].
+    #[inline]
+    pub fn earliest(&self) -> Time {
+        self.earliest
     }
 
     /// Record that the timer fires, and is armed again while it does.
@@ -60,13 +89,11 @@ impl Timer {
         self.fires = false;
     }
 
+    /// Set the timer, which almost every ACK does. The wheel is asked only when the time is needed.
     #[inline]
-    fn fires_at(&self, now: Time, delay: Duration, paced: Duration) -> Time {
-        if self.fires {
-            self.wheel.after_firing(now, delay, paced)
-        } else {
-            self.wheel.after(now, delay, paced)
-        }
+    fn set(&mut self, purpose: Purpose, now: Time, delay: Duration, paced: Duration) {
+        (self.purpose, self.earliest, self.delay) = (purpose, now + delay, delay);
+        (self.paced, self.refires) = (paced, self.fires);
     }
 
     #[inline]
@@ -77,17 +104,16 @@ impl Timer {
     /// Arm the retransmission timer to fire after `rto`. `paced`: time until pacing allows a departure.
     #[inline]
     pub fn arm_retransmission(&mut self, now: Time, rto: Duration, paced: Duration) {
-        (self.purpose, self.at) = (Purpose::Retransmission, self.fires_at(now, rto, paced));
+        self.set(Purpose::Retransmission, now, rto, paced);
     }
 
     /// Arm the reordering timer to fire after `wait` plus [`REORDERING_SLACK`].
     pub fn arm_reordering(&mut self, now: Time, wait: Duration) {
-        let at = self.fires_at(now, wait + REORDERING_SLACK, Duration::ZERO);
-        (self.purpose, self.at) = (Purpose::Reordering, at);
+        self.set(Purpose::Reordering, now, wait + REORDERING_SLACK, Duration::ZERO);
     }
 
     pub fn disarm(&mut self) {
-        (self.purpose, self.at) = (Purpose::Off, Time::NEVER);
+        (self.purpose, self.earliest) = (Purpose::Off, Time::NEVER);
     }
 
     pub fn is_probe(&self) -> bool {
@@ -116,7 +142,7 @@ impl Timer {
         let timeout = srtt * 2 + slack;
         let rto = if rto_from_now { rtt.rto() } else { head_timeout(board, rtt).since(now) };
         let due = if rto > Duration::ZERO { timeout.min(rto) } else { timeout };
-        (self.purpose, self.at) = (Purpose::Probe, self.fires_at(now, due, delay));
+        self.set(Purpose::Probe, now, due, delay);
         true
     }
 
@@ -181,5 +207,20 @@ mod tests {
         timer.arm_reordering(at(60), Duration::from_millis(3));
         timer.rearm(at(2_000), &board, &rtt, Duration::ZERO);
         assert_eq!(timer.at(), at(2_000) + LEAST, "the time is over");
+    }
+
+    #[test]
+    fn the_earliest_time_is_not_after_the_time_of_firing() {
+        let ticks = [None, Some(1), Some(4)].map(|ms| ms.map(Duration::from_millis));
+        for tick in ticks {
+            let mut timer = Timer::new(Wheel::new(tick));
+            for (now, rto, paced) in
+                [(999, 200_001, 0), (1_000, 1_000, 999), (1_999, 0, 1), (7, 63_000, 5_500)]
+            {
+                let us = Duration::from_micros;
+                timer.arm_retransmission(Time::ZERO + us(now), us(rto), us(paced));
+                assert!(timer.earliest() <= timer.at(), "{tick:?} {now} {rto} {paced}");
+            }
+        }
     }
 }
