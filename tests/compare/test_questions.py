@@ -131,7 +131,7 @@ def slower_pages(draw: Draw) -> Question:
         "page_p50",
         "reader",
         "worse",
-        duration_s=6.0,
+        duration_s=12.0,
     )
 
 

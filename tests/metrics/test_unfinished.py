@@ -32,7 +32,7 @@ def home(**values: Any) -> Scenario:
     """A download and two readers of web pages, of which a second of buffer leaves many pages unfinished."""
     made = Scenario(
         name="home",
-        duration="8 s",
+        duration="10 s",
         warmup="1 s",
         topology={"kind": "dumbbell", "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"}},
         flows=[

@@ -415,7 +415,8 @@ def test_the_warning_tells_means_that_move_from_those_that_do_not(cases: Callabl
         moved, steady = moved + (is_moved is True), steady + (is_moved is False)
         hits, false = hits + (is_moved is True and is_warned), false + (is_moved is False and is_warned)
     print(f"{hits} of {moved} that move are warned of, and {false} of {steady} that do not")
-    assert hits >= 0.75 * moved > 0
+    assert moved > 0
+    assert moved - hits <= max(1, 0.25 * moved)
     assert false <= 0.33 * steady
 
 

@@ -21,7 +21,6 @@ EXPLAINED = {
         "Figs. 6, 8: first 2 s",
         "S2: the drop to 5 Mbit/s",
         "S2: after the drop",
-        "Fig. 11: CUBIC, window",
         "Table 7: CUBIC, lost",
     ),
     "adbbr2025": ("5.3.2: at 30 s, Ad-BBR", "5.5: one flow", "5.2: BBRv1, throughput"),

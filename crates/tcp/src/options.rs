@@ -8,6 +8,7 @@ use crate::sender::{
     FullSendBuffer, IdleApplication, InvalidSamples, LossDetection, LostInFlight, Pacing, Proportion, Quirks,
     RateSampling, Rescue, SendBuffer, SendMemory, SenderConfig,
 };
+use crate::wheel::TICK;
 use crate::{AckPolicy, Feedback, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, ReceiverConfig};
 use params::{Problem, params};
 use serde::{Deserialize, Serialize};
@@ -84,8 +85,8 @@ params! {
         gro: Option<u64> = None, "ns", 0..=1_000_000_000;
         /// Tick of the clock of the hosts, at which the timers of retransmissions, probes, reordering and delayed ACKs
         /// fire (Linux: CONFIG_HZ, 1 ms at 1,000 Hz or 4 ms at 250 Hz). Timers of more than 63 ticks are coarser, as in
-        /// the kernel's timer wheel. "0 s": these timers are exact.
-        timer_tick: u64 = 1_000_000, "ns", 0..=100_000_000;
+        /// the kernel's timer wheel. "0 s": these timers are exact. Left out: 1 ms; in ns-3 0 s.
+        timer_tick: Option<u64> = None, "ns", 0..=100_000_000;
         /// Whether the sender stops while too many of its packets wait in its host (Linux: tcp_small_queue_check). They
         /// wait in the network interface or, in the native engine, in a queue "mac80211". Left out: true.
         small_queues: Option<bool> = None, "";
@@ -220,7 +221,7 @@ impl Options {
     }
 
     fn tick(&self) -> Option<Duration> {
-        (self.timer_tick > 0).then(|| Duration::from_nanos(self.timer_tick))
+        self.timer_tick.map_or(Some(TICK), |nanos| (nanos > 0).then(|| Duration::from_nanos(nanos)))
     }
 
     fn payload(&self, option_bytes: u32) -> u32 {

@@ -164,7 +164,10 @@ class Scenario(ScenarioModel):
     def _settled(self, flow: Flow) -> dict[str, Any]:
         """Return the fields of a flow that can be written in several ways, in one canonical form."""
         direction = "reverse" if flow.upload else flow.direction
-        return {"tcp": self.tcp_of(flow), "direction": direction, "upload": None}
+        tcp = self.tcp_of(flow)
+        if tcp.host == "ns3-like" and tcp.timer_tick_s == 0:  # as the profile was before timers had ticks
+            tcp = tcp.model_copy(update={"timer_tick_s": None})
+        return {"tcp": tcp, "direction": direction, "upload": None}
 
     def notes(self) -> list[str]:
         """Return notes on valid but probably unintended settings, such as a change after the run's end."""

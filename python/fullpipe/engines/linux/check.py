@@ -314,7 +314,7 @@ def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Pr
         yield Problem(f"{path}.send_buffer", f"{text}; leave this key out, or {NATIVE}")
     if tcp.loss_detection == "dupack":
         yield Problem(f"{path}.loss_detection", f"Linux has no detection by dupacks since 6.17; {NATIVE}")
-    if tcp.timer_tick_s != _TICK_S:
+    if tcp.timer_tick_s not in (None, _TICK_S):
         yield Problem(f"{path}.timer_tick", f'the guest\'s clock ticks every 1 ms; write "1 ms", or {NATIVE}')
     if tcp.gro_s is not None:
         yield Problem(f"{path}.gro", f"the guest's devices do not merge packets (GRO); {NATIVE}")

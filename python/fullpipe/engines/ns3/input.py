@@ -270,7 +270,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             'in ns-3, an application that writes segments never limits the flow; write "network_limited"',
         ),
         "prr": (tcp.prr == "rfc9937", 'ns-3 has its own proportional rate reduction; write "ns3"'),
-        "timer_tick": (tcp.timer_tick_s > 0, 'timers in ns-3 are exact; write "0 s"'),
+        "timer_tick": ((tcp.timer_tick_s or 0) > 0, 'timers in ns-3 are exact; write "0 s"'),
         "undo": (tcp.undo is True, "ns-3 never undoes a window reduction; write false"),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }
