@@ -29,6 +29,8 @@ __all__ = [
     "joined",
     "judge",
     "packetdrill",
+    "packetdrill_judge",
+    "packetdrill_plan",
     "plan_schema",
     "registry",
     "round_trips",
@@ -642,6 +644,13 @@ def packetdrill(script: str, defaults: str = "") -> PacketdrillOutcome:
 
     `defaults` is the text of the kernel's defaults.sh, which its scripts run. Releases the GIL.
     """
+
+def packetdrill_plan(script: str, defaults: str) -> str | PacketdrillOutcome:
+    """Translate a script for the program in the guest of the Linux engine, or return the verdict if the
+    program cannot play it."""
+
+def packetdrill_judge(script: str, recording: str) -> PacketdrillOutcome:
+    """Compare a script with the recording that the guest has made of it, and return the verdict."""
 
 def wifi() -> WifiTables:
     """Return the limits of the Wi-Fi standards."""

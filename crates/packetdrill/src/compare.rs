@@ -2,9 +2,11 @@
 //! packet, as the kernel passes it to the network.
 
 use crate::clock::{micros, seconds, time};
-use crate::host::{Departure, Host, Sent};
+use crate::host::{Departure, Sent};
 use crate::script::Packet;
+use crate::subject::Subject;
 use crate::verdict::{Difference, Stop};
+use crate::wire;
 use tcp::Feedback;
 use units::{Duration, Time};
 
@@ -16,28 +18,21 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Times at which a packet may be sent, microseconds; `None`: any time.
 pub(crate) type Span = Option<(i64, i64)>;
 
-/// Await the packet `number` of a script, and compare it. True if the packet depends on the TCP under test: the first
-/// SYN or SYN-ACK and the ACK of a handshake are always the same.
-pub(crate) fn expect(host: &mut Host, packet: &Packet, number: usize, span: Span) -> Result<bool, Stop> {
-    if packet.has_flag('R')
-        && !matches!(host.departures.front(), Some(Departure { sent: Sent::Reset { .. }, .. }))
-    {
-        return Stop::lacks("resets");
-    }
-    if host.connection.is_none() {
-        return Stop::lacks("a packet without a connection");
-    }
+/// Await the packet `number` of a script, and compare it. True if the packet depends on the TCP under test.
+pub(crate) fn expect(
+    subject: &mut impl Subject,
+    packet: &Packet,
+    number: usize,
+    span: Span,
+) -> Result<bool, Stop> {
+    subject.await_packet(packet)?;
     let expected = Expected { packet, number, span };
-    let burst = expected.await_burst(host)?;
-    if let Some(seen) = expected.difference(host, &burst) {
+    let burst = expected.await_burst(subject)?;
+    if let Some(seen) = expected.difference(subject, &burst) {
         return expected.fail(burst[0].at, seen);
     }
-    host.note_sent(packet, burst[burst.len() - 1].at);
-    Ok(match &burst[0].sent {
-        Sent::Opening { .. } => host.repeats_opening(),
-        Sent::Ack { ace: None, .. } | Sent::Reset { .. } => false,
-        _ => true,
-    })
+    subject.note_sent(packet, burst[burst.len() - 1].at);
+    Ok(!subject.is_fixed(&burst[0].sent))
 }
 
 struct Expected<'a> {
@@ -48,25 +43,21 @@ struct Expected<'a> {
 
 impl Expected<'_> {
     /// Take the packets of the next burst. A burst has as many bytes as the script expects, unless it is interrupted.
-    fn await_burst(&self, host: &mut Host) -> Result<Vec<Departure>, Stop> {
+    fn await_burst(&self, subject: &mut impl Subject) -> Result<Vec<Departure>, Stop> {
         let deadline = match self.span {
-            None => host.now + LONGEST_WAIT,
+            None => subject.now() + LONGEST_WAIT,
             Some((_, until)) => time(until) + PATIENCE,
         };
         let mut burst: Vec<Departure> = Vec::new();
         loop {
-            while host.departures.is_empty() {
-                if host.next_timer() > deadline {
-                    let seen = match burst.last() {
-                        None => format!("nothing until {}", seconds(micros(deadline))),
-                        Some(last) => format!("nothing after {}", last.sent),
-                    };
-                    return self.fail(deadline, seen);
-                }
-                host.run_timer()?;
-            }
-            let next = host.departures.pop_front();
-            burst.extend(next);
+            let Some(next) = subject.next_departure(deadline)? else {
+                let seen = match burst.last() {
+                    None => format!("nothing until {}", seconds(micros(deadline))),
+                    Some(last) => format!("nothing after {}", last.sent),
+                };
+                return self.fail(deadline, seen);
+            };
+            burst.push(next);
             let (first, last) = (bytes(burst.first()), bytes(burst.last()));
             if last.1.saturating_sub(first.0) >= self.packet.len()
                 || burst.len() > 1 && follows(&burst).is_none()
@@ -77,14 +68,20 @@ impl Expected<'_> {
     }
 
     /// Text of a difference between the script and the burst.
-    fn difference(&self, host: &Host, burst: &[Departure]) -> Option<String> {
+    fn difference(&self, subject: &impl Subject, burst: &[Departure]) -> Option<String> {
         let (packet, first, last) = (self.packet, &burst[0], burst.last()?);
         if burst.len() > 1 && follows(burst).is_none() {
             return Some(format!("{}, then {}", burst[burst.len() - 2].sent, last.sent));
         }
-        let feedback = host.connection.as_ref().map(|connection| connection.terms.feedback);
+        let feedback = subject.feedback();
         let has_counter = feedback == Some(Feedback::Accurate) && packet.has_ace();
         let is_equal = match (&first.sent, &last.sent) {
+            (Sent::Wire(_), _) => {
+                if let Some(seen) = wire::difference(packet, burst) {
+                    return Some(seen);
+                }
+                true
+            }
             (Sent::Opening { answers }, _) => packet.is_syn() && packet.ack.is_some() == *answers,
             (_, _) if packet.is_syn() => false,
             (Sent::Data { bytes: (start, _), .. }, Sent::Data { bytes: (_, end), fin, ack, ace, .. }) => {
@@ -137,6 +134,10 @@ fn follows(burst: &[Departure]) -> Option<()> {
         (Sent::Data { bytes: (_, end), fin: false, .. }, Sent::Data { bytes: (start, _), .. }) => {
             (start == end).then_some(())
         }
+        (Sent::Wire(before), Sent::Wire(last)) => {
+            let continues = before.bytes.1 == last.bytes.0 && !before.has_flag('F');
+            (continues && before.len() > 0 && last.len() > 0).then_some(())
+        }
         _ => None,
     }
 }
@@ -145,6 +146,7 @@ fn follows(burst: &[Departure]) -> Option<()> {
 fn bytes(departure: Option<&Departure>) -> (u64, u64) {
     match departure.map(|departure| &departure.sent) {
         Some(Sent::Data { bytes, .. }) => *bytes,
+        Some(Sent::Wire(packet)) if packet.len() > 0 => packet.bytes,
         _ => (0, 0),
     }
 }

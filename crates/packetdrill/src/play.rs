@@ -1,12 +1,10 @@
 //! Plays a script: the times of its events as packetdrill computes them, and the verdict.
 
-use crate::calls::{Application, send_memory};
 use crate::clock::{micros, seconds, time};
 use crate::compare;
-use crate::host::Host;
-use crate::numbering::Numbering;
-use crate::script::{Action, Assertion, Event, Packet, Script, Settings, Shell, Statement, Unreadable, When};
-use crate::setup::Local;
+use crate::model::Model;
+use crate::script::{Action, Assertion, Event, Script, Statement, Unreadable, When};
+use crate::subject::Subject;
 use crate::verdict::{Difference, Outcome, Stop, Verdict};
 use std::collections::BTreeMap;
 use units::Duration;
@@ -16,10 +14,6 @@ const TOLERANCE_US: u64 = 4_000;
 /// Part of the time since the preceding event that is tolerated, too (packetdrill's `--tolerance_percent`).
 const TOLERATED_PART: f64 = 0.125;
 
-/// MSS of arriving packets without a SYN or an option that names it, and the largest MSS, bytes.
-const DEFAULT_MSS: u64 = 1_460;
-const LARGEST_MSS: u64 = 65_495;
-
 /// Play a script against the TCP of the model; `defaults`: the text of `defaults.sh`, which scripts of the kernel run
 /// first.
 pub fn play(script: &str, defaults: &str) -> Outcome {
@@ -27,9 +21,15 @@ pub fn play(script: &str, defaults: &str) -> Outcome {
         Ok(script) => script,
         Err(error) => return outcome(Verdict::Malformed, Some(error.line), Some(error.reason)),
     };
-    let mut player = Player::new(&script, defaults);
+    judge(&script, Model::new(&script, defaults))
+}
+
+/// Play the events of a script against a TCP.
+pub(crate) fn judge(script: &Script, subject: impl Subject) -> Outcome {
+    let mut player = Player::new(script, subject);
     let last_line = script.events.last().map_or(0, |event| event.line);
-    let ended = script.events.iter().find_map(|event| Some((event.line, player.play(event).err()?)));
+    let mut events = script.events.iter().enumerate();
+    let ended = events.find_map(|(position, event)| Some((event.line, player.play(position, event).err()?)));
     let ended = ended.or_else(|| Some((last_line, player.finish().err()?)));
     let (line, verdict, reason, difference) = match ended {
         None if player.packets + player.assertions == 0 => (None, Verdict::SaysNothing, None, None),
@@ -41,21 +41,17 @@ pub fn play(script: &str, defaults: &str) -> Outcome {
     Outcome { verdict, line, reason, difference, packets, assertions, unread }
 }
 
-fn outcome(verdict: Verdict, line: Option<usize>, reason: Option<String>) -> Outcome {
+pub(crate) fn outcome(verdict: Verdict, line: Option<usize>, reason: Option<String>) -> Outcome {
     let (packets, assertions, unread) = (0, 0, Vec::new());
     Outcome { verdict, line, reason, difference: None, packets, assertions, unread }
 }
 
-struct Player<'a> {
-    host: Host,
-    application: Application,
-    /// The SYN-ACK that the script injects first.
-    answer: Packet,
-    defaults: &'a str,
+struct Player<S> {
+    subject: S,
     tolerance_us: i64,
     variables: BTreeMap<String, f64>,
-    /// Time at which a blocked write returns, microseconds.
-    returns: Option<i64>,
+    /// Time at which a blocked call returns, and its tolerance, microseconds.
+    returns: Option<(i64, i64)>,
     /// Time of the last event in the script, microseconds, and whether a packet was injected.
     last: (i64, bool),
     /// Packets that the script has expected so far.
@@ -65,24 +61,10 @@ struct Player<'a> {
     unread: Vec<String>,
 }
 
-impl<'a> Player<'a> {
-    fn new(script: &Script, defaults: &'a str) -> Player<'a> {
-        let syn = || script.injected().find(|packet| packet.is_syn());
-        let mss = script.option("mss").unwrap_or_else(|| syn().map_or(DEFAULT_MSS, |syn| syn.mss().into()));
-        let mss = mss.clamp(1, LARGEST_MSS);
-        let local = Local {
-            settings: Settings::default(),
-            algorithm: None,
-            send_memory: script.calls().find_map(send_memory),
-            arriving_mss: mss as u32,
-            peer_has_accecn_option: script.injected().any(|packet| packet.has_option("ECN")),
-        };
-        let peers = Numbering::of_peer(script.injected(), mss);
+impl<S: Subject> Player<S> {
+    fn new(script: &Script, subject: S) -> Player<S> {
         Player {
-            host: Host::new(local, peers),
-            application: Application::default(),
-            answer: syn().cloned().unwrap_or_default(),
-            defaults,
+            subject,
             tolerance_us: script.option("tolerance_usecs").unwrap_or(TOLERANCE_US) as i64,
             variables: BTreeMap::new(),
             returns: None,
@@ -94,57 +76,64 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn play(&mut self, event: &Event) -> Result<(), Stop> {
+    fn play(&mut self, position: usize, event: &Event) -> Result<(), Stop> {
+        self.subject.begin(position)?;
         let is_injected = matches!(event.action, Action::Inject(_));
         let (last, after_injected) = self.last;
         // Packets injected one after the other keep the distance of the script, whenever the first one arrived.
-        let base = if is_injected && after_injected { last } else { micros(self.host.now) };
+        let base = if is_injected && after_injected { last } else { micros(self.subject.now()) };
         let (from, until) = match event.when {
             When::Absolute(from, until) => (from, until),
             When::Relative(from, until) => (base + from, base + until),
             When::Any => (base, base),
         };
         if let Action::Expect(packet) = &event.action {
-            let tolerance = self.tolerance_us.max((TOLERATED_PART * (from - last) as f64) as i64);
+            let tolerance = self.tolerance(from - last);
             let span = (event.when != When::Any).then_some((from - tolerance, until + tolerance));
             self.expected += 1;
-            let counts = compare::expect(&mut self.host, packet, self.expected, span)?;
+            let counts = compare::expect(&mut self.subject, packet, self.expected, span)?;
             self.packets += usize::from(counts);
-            self.last = (micros(self.host.now), false);
+            self.last = (micros(self.subject.now()), false);
             return Ok(());
         }
-        let at = time(from).max(self.host.now);
-        self.host.advance(at)?;
+        let at = time(from).max(self.subject.now());
+        self.subject.advance(at)?;
         self.check_return()?;
         self.last = (from, is_injected);
         match &event.action {
-            Action::Inject(packet) => self.host.receive(packet),
+            Action::Inject(packet) => self.subject.receive(packet),
             Action::Call(call) => {
-                if let Some(returns) = event.returns.filter(|_| call.is_write()) {
-                    self.returns = Some(returns + if event.when.is_relative() { base } else { 0 });
+                if let Some(returns) = event.returns.filter(|_| self.subject.times(call)) {
+                    let returns = returns + if event.when.is_relative() { base } else { 0 };
+                    self.returns = Some((returns, self.tolerance(returns - from)));
                 }
-                self.application.call(&mut self.host, call, &self.answer)
+                self.subject.call(call)
             }
-            Action::Shell(shell) => self.run(shell),
+            Action::Shell(shell) => self.subject.run(shell),
             Action::Code(statements) => statements.iter().try_for_each(|statement| self.execute(statement)),
             Action::Expect(_) => Ok(()),
         }
     }
 
-    /// Wait for a write that still blocks.
+    /// Tolerance of a time that is `after_us` after the event before it.
+    fn tolerance(&self, after_us: i64) -> i64 {
+        self.tolerance_us.max((TOLERATED_PART * after_us as f64) as i64)
+    }
+
+    /// Wait for a call that still blocks.
     fn finish(&mut self) -> Result<(), Stop> {
-        let Some(returns) = self.returns else { return Ok(()) };
-        let latest = time(returns + self.tolerance_us);
-        self.host.advance(latest + Duration::from_micros(1))?;
+        let Some((returns, tolerance)) = self.returns else { return Ok(()) };
+        let latest = time(returns + tolerance);
+        self.subject.advance(latest + Duration::from_micros(1))?;
         self.check_return()
     }
 
-    /// Compare the time at which a blocked write has returned.
+    /// Compare the time at which a blocked call has returned.
     fn check_return(&mut self) -> Result<(), Stop> {
-        let Some(returns) = self.returns else { return Ok(()) };
-        let (earliest, latest) = (returns - self.tolerance_us, returns + self.tolerance_us);
-        let returned = self.host.write_returned();
-        if returned.is_none() && micros(self.host.now) <= latest {
+        let Some((returns, tolerance)) = self.returns else { return Ok(()) };
+        let (earliest, latest) = (returns - tolerance, returns + tolerance);
+        let returned = self.subject.returned();
+        if returned.is_none() && micros(self.subject.now()) <= latest {
             return Ok(());
         }
         self.returns = None;
@@ -153,22 +142,13 @@ impl<'a> Player<'a> {
             return Ok(());
         }
         let seen = returned
-            .map_or("the write blocks".to_owned(), |at| format!("it returns at {}", seconds(micros(at))));
+            .map_or("the call blocks".to_owned(), |at| format!("it returns at {}", seconds(micros(at))));
         Err(Stop::Failed(Difference {
             packet: None,
-            time_s: self.host.now.as_nanos() as f64 / 1e9,
-            expected: format!("the write returns between {} and {}", seconds(earliest), seconds(latest)),
+            time_s: self.subject.now().as_nanos() as f64 / 1e9,
+            expected: format!("the call returns between {} and {}", seconds(earliest), seconds(latest)),
             seen,
         }))
-    }
-
-    fn run(&mut self, shell: &Shell) -> Result<(), Stop> {
-        let settings = &mut self.host.local.settings;
-        if self.host.connection.is_some() && settings.differ(shell) {
-            return Stop::lacks("sysctls that change during a connection");
-        }
-        settings.apply(shell, self.defaults);
-        if settings.drops_all { Stop::lacks("a queue of the host that drops") } else { Ok(()) }
     }
 
     fn execute(&mut self, statement: &Statement) -> Result<(), Stop> {
@@ -206,13 +186,13 @@ impl<'a> Player<'a> {
             .collect();
         Err(Stop::Failed(Difference {
             packet: None,
-            time_s: self.host.now.as_nanos() as f64 / 1e9,
+            time_s: self.subject.now().as_nanos() as f64 / 1e9,
             expected: text.clone(),
             seen: seen.join(", "),
         }))
     }
 
     fn read(&self, name: &str) -> Option<f64> {
-        self.variables.get(name).copied().or_else(|| self.host.read(name))
+        self.variables.get(name).copied().or_else(|| self.subject.read(name))
     }
 }

@@ -1,5 +1,6 @@
 //! Tests that use the crate from outside, in one program.
 
+mod kernels;
 mod times;
 mod verdicts;
 

@@ -171,6 +171,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kit::judge, module)?)?;
     module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(packetdrill::packetdrill, module)?)?;
+    module.add_function(wrap_pyfunction!(packetdrill::packetdrill_judge, module)?)?;
+    module.add_function(wrap_pyfunction!(packetdrill::packetdrill_plan, module)?)?;
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;

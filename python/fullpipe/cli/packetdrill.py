@@ -28,19 +28,32 @@ _WORDS = {
 """Verdicts as in a summary, in the order of the summary."""
 
 
-def _native_player(script: Path) -> "PacketdrillOutcome":
-    defaults = script.with_name(_DEFAULTS)
-    return _native.packetdrill(_text(script), _text(defaults) if defaults.is_file() else "")
+_LACKING = {"native": "the model", "linux": "the player in the guest"}
+"""Nouns for what lacks a part of a script, by engine."""
+
+
+def _play_natively(scripts: Sequence[tuple[str, str]]) -> list["PacketdrillOutcome"]:
+    return [_native.packetdrill(*script) for script in scripts]
+
+
+def _play_on_linux(scripts: Sequence[tuple[str, str]]) -> list["PacketdrillOutcome"]:
+    from fullpipe.engines.linux import drill  # imported only here: other commands need no engine
+
+    return drill.play(scripts)
 
 
 class Engine(StrEnum):
     """Engines whose TCP can be tested."""
 
     native = "native"
+    linux = "linux"
 
 
-PLAYERS: Mapping[Engine, Callable[[Path], "PacketdrillOutcome"]] = {Engine.native: _native_player}
-"""Functions that play a script and return its verdict, by engine."""
+PLAYERS: Mapping[Engine, Callable[[Sequence[tuple[str, str]]], list["PacketdrillOutcome"]]] = {
+    Engine.native: _play_natively,
+    Engine.linux: _play_on_linux,
+}
+"""Functions that play scripts, each with its defaults, and return their verdicts, by engine."""
 
 
 def packetdrill(
@@ -58,13 +71,13 @@ def packetdrill(
     this TCP: it does not apply, or checks only fixed packets of a handshake. For a folder, the exit code is 1
     if a script failed.
     """
-    player = PLAYERS[engine]
-    outcomes = {script: player(script) for script in _scripts(path)}
+    scripts = _scripts(path)
+    outcomes = dict(zip(scripts, PLAYERS[engine]([_texts(script) for script in scripts]), strict=True))
     if as_json:
-        scripts = [{"script": str(script), **outcome} for script, outcome in outcomes.items()]
-        echo(json.dumps({"engine": engine.value, "scripts": scripts}))
+        told = [{"script": str(script), **outcome} for script, outcome in outcomes.items()]
+        echo(json.dumps({"engine": engine.value, "scripts": told}))
     else:
-        echo("\n".join(_lines(outcomes)))
+        echo("\n".join(_lines(outcomes, _LACKING[engine])))
     code = _exit_code([outcome["verdict"] for outcome in outcomes.values()])
     if code:
         raise typer.Exit(code)
@@ -79,6 +92,12 @@ def _scripts(path: Path) -> list[Path]:
     return found
 
 
+def _texts(script: Path) -> tuple[str, str]:
+    """Return the text of a script, and that of its defaults."""
+    defaults = script.with_name(_DEFAULTS)
+    return _text(script), _text(defaults) if defaults.is_file() else ""
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
@@ -91,22 +110,22 @@ def _exit_code(verdicts: Sequence[str]) -> int:
     return next((code for verdict, code in codes.items() if verdict in verdicts), 3)
 
 
-def _lines(outcomes: Mapping[Path, "PacketdrillOutcome"]) -> list[str]:
+def _lines(outcomes: Mapping[Path, "PacketdrillOutcome"], lacking: str) -> list[str]:
     """Return the lines about outcomes: a summary of several scripts, then each script with its cause."""
     counts = Counter[str](outcome["verdict"] for outcome in outcomes.values())
     parts = [f"{counts[verdict]} {word}" for verdict, word in _WORDS.items() if counts[verdict]]
     summary = [f"{len(outcomes)} scripts: {', '.join(parts)}"] if len(outcomes) > 1 else []
     order = list(_WORDS)
     ranked = sorted(outcomes.items(), key=lambda item: order.index(item[1]["verdict"]))
-    return [*summary, *(line for script, outcome in ranked for line in _told(script, outcome))]
+    return [*summary, *(line for script, outcome in ranked for line in _told(script, outcome, lacking))]
 
 
-def _told(script: Path, outcome: "PacketdrillOutcome") -> list[str]:
+def _told(script: Path, outcome: "PacketdrillOutcome", lacking: str) -> list[str]:
     verdict = outcome["verdict"].replace("_", " ")
     place = f", line {outcome['line']}" if outcome["line"] else ""
     difference = outcome["difference"]
     if difference is None:
-        return [f"{script}{place}: {verdict}{_because(outcome)}"]
+        return [f"{script}{place}: {verdict}{_because(outcome, lacking)}"]
     packet = f"packet {difference['packet']}" if difference["packet"] else "assertion"
     return [
         f"{script}{place}: {verdict}, {packet} at {difference['time_s']:.6f} s",
@@ -115,9 +134,9 @@ def _told(script: Path, outcome: "PacketdrillOutcome") -> list[str]:
     ]
 
 
-def _because(outcome: "PacketdrillOutcome") -> str:
+def _because(outcome: "PacketdrillOutcome", lacking: str) -> str:
     if outcome["verdict"] == "not_applicable":
-        return f", because the model lacks {outcome['reason']}"
+        return f", because {lacking} lacks {outcome['reason']}"
     if outcome["reason"]:
         return f": {outcome['reason']}"
     if outcome["verdict"] == "says_nothing":

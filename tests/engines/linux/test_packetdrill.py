@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,10 @@ from fullpipe.cli import app
 from fullpipe.engines.linux.install import installed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fullpipe._native import PacketdrillOutcome
+    from fullpipe.engines.linux.engine import LinuxEngine
 
 VERSION = "7.2."
 """Kernel whose scripts the verdicts are about."""
@@ -24,6 +28,7 @@ VERDICTS: dict[str, Any] = json.loads(
 """Names of scripts by verdict, with the reason of those that fail or do not apply."""
 SCRIPT = """
     0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 bind(3, ..., ...) = 0
    +0 listen(3, 1) = 0
    +0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>
    +0 > S. 0:0(0) ack 1 <...>
@@ -40,14 +45,25 @@ SCRIPTS = {
 """Scripts that say nothing, pass, fail and do not apply, each with the exit code."""
 
 
-@pytest.fixture(scope="module")
-def outcomes() -> dict[str, PacketdrillOutcome]:
-    """Outcomes of the kernel's scripts, which the engine's installation leaves in the cache."""
+ON_LINUX: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "packetdrill-linux.json").read_text(encoding="utf-8")
+)
+"""Verdicts of the scripts on a kernel of this version, in the same form."""
+
+
+def _scripts() -> list[Path]:
+    """The kernel's scripts, which the engine's installation leaves in the cache, by name."""
     folders = sorted(installed.scripts().glob(f"{VERSION}*"))
     if not folders:
         pytest.skip(f"no scripts of Linux {VERSION}x are in the cache; {installed.INSTALL} fetches them")
-    defaults = (folders[-1] / "defaults.sh").read_text(encoding="utf-8")
-    scripts = folders[-1].glob("*.pkt")
+    return sorted(folders[-1].glob("*.pkt"))
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, PacketdrillOutcome]:
+    """Outcomes of the kernel's scripts on the simulator's TCP."""
+    scripts = _scripts()
+    defaults = scripts[0].with_name("defaults.sh").read_text(encoding="utf-8")
     return {path.stem: _native.packetdrill(path.read_text(encoding="utf-8"), defaults) for path in scripts}
 
 
@@ -63,6 +79,46 @@ def test_scripts_that_do_not_apply_have_the_known_reason(outcomes: dict[str, Pac
         for name, outcome in outcomes.items()
         if outcome["verdict"] == "not_applicable"
     }
+
+
+def test_the_kernel_has_known_verdicts_on_its_scripts(
+    linux: LinuxEngine, cases: Callable[[int], int], tmp_path: Path
+) -> None:
+    """A tenth of the scripts, and all of them in the long tests."""
+    if not linux.version().startswith(VERSION):
+        pytest.skip(f"the verdicts are those of Linux {VERSION}x")
+    scripts = _scripts()
+    for script in scripts[:: len(scripts) // cases(len(scripts))]:
+        shutil.copy(script, tmp_path)
+    shutil.copy(scripts[0].with_name("defaults.sh"), tmp_path)
+    result = CliRunner().invoke(app, ["packetdrill", str(tmp_path), "--engine", "linux", "--json"])
+    found = {Path(script["script"]).stem: script for script in json.loads(result.output)["scripts"]}
+    known = {name: verdict for verdict, names in ON_LINUX.items() for name in names}
+    assert {name: outcome["verdict"] for name, outcome in found.items()} == {
+        name: known[name] for name in found
+    }
+    assert {name: outcome["reason"] for name, outcome in found.items() if outcome["reason"]} == {
+        name: reason for name, reason in ON_LINUX["not_applicable"].items() if name in found
+    }
+
+
+def test_the_model_passes_only_what_the_kernel_passes() -> None:
+    """A script that the kernel fails or cannot play is no judge of the model."""
+    assert set(VERDICTS["passed"]) <= set(ON_LINUX["passed"])
+    assert set(VERDICTS["failed"]) <= set(ON_LINUX["passed"])
+
+
+def test_a_kernel_plays_scripts(linux: LinuxEngine, folder: Path) -> None:
+    (folder / "e.pkt").write_text(f"{SCRIPT}+0 splice(4, NULL, 6, NULL, 1, 0) = 0\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["packetdrill", str(folder), "--engine", "linux", "--json"])
+    scripts = {Path(script["script"]).stem: script for script in json.loads(result.output)["scripts"]}
+    verdicts = {name: script["verdict"] for name, script in scripts.items()}
+    nothing = "says_nothing"
+    assert verdicts == {"a": nothing, "b": "passed", "c": "failed", "d": nothing, "e": "not_applicable"}
+    assert scripts["c"]["difference"]["seen"] == "tcpi_snd_cwnd = 10"
+    alone = CliRunner().invoke(app, ["packetdrill", str(folder / "e.pkt"), "--engine", "linux"])
+    assert alone.exit_code == 3
+    assert "line 9: not applicable, because the player in the guest lacks the call splice" in alone.output
 
 
 @pytest.fixture
@@ -82,12 +138,12 @@ def test_of_a_folder_failed_scripts_come_first(folder: Path) -> None:
     assert result.exit_code == 1
     assert result.output.splitlines() == [
         "4 scripts: 1 failed, 1 passed, 1 saying nothing, 1 not applicable",
-        f"{folder}/c.pkt, line 8: failed, assertion at 0.100000 s",
+        f"{folder}/c.pkt, line 9: failed, assertion at 0.100000 s",
         "  expected: tcpi_snd_cwnd == 9",
         "  seen:     tcpi_snd_cwnd = 10",
         f"{folder}/b.pkt: passed (1 packet compared)",
         f"{folder}/a.pkt: says nothing of this TCP: it compares only fixed packets of a handshake",
-        f"{folder}/d.pkt, line 8: not applicable, because the model lacks resets",
+        f"{folder}/d.pkt, line 9: not applicable, because the model lacks resets",
     ]
     (folder / "c.pkt").unlink()
     assert CliRunner().invoke(app, ["packetdrill", str(folder)]).exit_code == 0

@@ -1,5 +1,6 @@
 //! Packets that the host under test has sent.
 
+use crate::script::Packet;
 use std::fmt;
 use units::Time;
 
@@ -23,6 +24,8 @@ pub(crate) enum Sent {
     Ack { ack: u64, sacks: Vec<(u64, u64)>, ece: bool, ace: Option<u8> },
     /// Answer of the host to a packet of a connection that is over.
     Reset { byte: u64 },
+    /// Packet of a kernel, with all its fields.
+    Wire(Packet),
 }
 
 impl fmt::Display for Sent {
@@ -35,6 +38,7 @@ impl fmt::Display for Sent {
                 write!(f, "{flags} {start}:{end}({})", end - start)?;
                 ack.map_or(Ok(()), |ack| write!(f, " ack {ack}"))
             }
+            Sent::Wire(packet) => f.write_str(&packet.text),
             Sent::Reset { byte } => write!(f, "R {byte}:{byte}(0)"),
             Sent::Probe { byte } => write!(f, ". {byte}:{byte}(0)"),
             Sent::Ack { ack, sacks, ace, .. } => {

@@ -9,7 +9,7 @@ mod statement;
 pub use code::{Assertion, Statement};
 pub use expression::{Expression, Unreadable};
 pub use packet::Packet;
-pub use settings::{Settings, Shell};
+pub use settings::{Qdisc, Settings, Shell};
 
 use statement::statements;
 use std::collections::BTreeMap;

@@ -18,7 +18,8 @@ pub struct Packet {
     pub ack: Option<u64>,
     /// Window, unscaled.
     pub window: Option<u64>,
-    options: Vec<String>,
+    /// Options, in their order.
+    pub options: Vec<String>,
 }
 
 /// The three flags of AccECN as a number.

@@ -8,14 +8,16 @@ pub struct Shell {
     /// Whether `defaults.sh` of the kernel's tests runs.
     pub runs_defaults: bool,
     /// Sysctls in their order, without `net.ipv4.`.
-    sysctls: Vec<(String, String)>,
+    pub sysctls: Vec<(String, String)>,
     /// The queueing discipline that is added.
-    qdisc: Option<Qdisc>,
+    pub qdisc: Option<Qdisc>,
+    /// Other commands.
+    pub others: Vec<String>,
 }
 
 /// A queueing discipline of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Qdisc {
+pub enum Qdisc {
     /// `fq`, which paces.
     Fq,
     /// A queue of no packets.
@@ -27,14 +29,17 @@ enum Qdisc {
 impl Shell {
     /// Read the commands of a shell script.
     pub fn parse(text: &str) -> Shell {
-        let mut shell = Shell { runs_defaults: false, sysctls: Vec::new(), qdisc: None };
+        let mut shell = Shell { runs_defaults: false, sysctls: Vec::new(), qdisc: None, others: Vec::new() };
         let text = text.replace("\\\n", " ");
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or(""));
         for command in lines.flat_map(|line| line.split(';')) {
-            shell.runs_defaults |= command.contains("defaults.sh");
-            if command.contains("sysctl") {
-                shell.sysctls.extend(assignments(command));
+            let assigned = if command.contains("sysctl") { assignments(command) } else { Vec::new() };
+            if command.contains("defaults.sh") {
+                shell.runs_defaults = true;
+            } else if !command.contains("tc qdisc") && assigned.is_empty() && !command.trim().is_empty() {
+                shell.others.push(command.trim().to_owned());
             }
+            shell.sysctls.extend(assigned);
             if command.contains("tc qdisc") && !command.contains("del") {
                 let words: Vec<&str> = command.split_whitespace().collect();
                 shell.qdisc = Some(match () {
@@ -109,6 +114,12 @@ impl Settings {
     /// The numbers in the value of a sysctl.
     pub fn numbers(&self, name: &str) -> Vec<u64> {
         self.text(name).unwrap_or("").split_whitespace().filter_map(product).collect()
+    }
+
+    /// The words of a value with their products calculated.
+    pub fn plain(value: &str) -> String {
+        let plain = |word: &str| product(word).map_or_else(|| word.to_owned(), |number| number.to_string());
+        value.split_whitespace().map(plain).collect::<Vec<_>>().join(" ")
     }
 
     /// Whether a sysctl has another value than 0, which it has if nothing sets it.

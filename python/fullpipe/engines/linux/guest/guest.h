@@ -23,6 +23,8 @@ int64_t run_ns(void);
 FILE *result(const char *name);
 void end_result(FILE *file, const char *name);
 int64_t whole(const char *text);
+/* Splits a line into at most `most` words. The words behind the last one are 0. */
+int split(char *line, char **words, int most);
 
 /* network.c: namespaces, devices, addresses, routes and queue disciplines, from the words of a line of the script */
 int enter(const char *namespace);
@@ -30,6 +32,9 @@ int leave_for(const char *namespace);
 int device(const char *name);
 void make_namespace(const char *name);
 void make_link(char **words);
+void set_up(const char *namespace, const char *name);
+void end_offloads(const char *name);
+void end_feature(const char *name, const char *feature);
 void raise_device(const char *namespace, const char *name);
 int64_t activation_s(void);
 void set_address(char **words);
@@ -76,6 +81,9 @@ void end_capture(void);
 
 /* traces.c: traces of the kernel's sender */
 void record_trace(char **words);
+
+/* drill.c: packetdrill scripts */
+void play_scripts(void);
 
 /* qdiscs.c: counters of queue disciplines */
 void watch(char **words);

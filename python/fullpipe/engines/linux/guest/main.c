@@ -124,14 +124,14 @@ static int earlier(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static int split(char *line, char **words)
+int split(char *line, char **words, int most)
 {
 	int count = 0;
 	char *rest = line;
 
-	while (count < MAX_WORDS && (words[count] = strtok_r(rest, " \n", &rest)))
+	while (count < most && (words[count] = strtok_r(rest, " \n", &rest)))
 		count++;
-	for (int i = count; i < MAX_WORDS; i++)
+	for (int i = count; i < most; i++)
 		words[i] = 0;
 	return count;
 }
@@ -139,7 +139,7 @@ static int split(char *line, char **words)
 static void obey(char *line)
 {
 	char *words[MAX_WORDS];
-	int count = split(line, words);
+	int count = split(line, words, MAX_WORDS);
 	char **arguments = words + 1;
 
 	if (!count || *words[0] == '#')
@@ -184,6 +184,8 @@ static void obey(char *line)
 		try_to_do(arguments);
 	else if (!strcmp(words[0], "trace"))
 		record_trace(arguments);
+	else if (!strcmp(words[0], "scripts"))
+		play_scripts();
 	else
 		fail("unknown word in the script: %s", words[0]);
 }

@@ -23,6 +23,7 @@
 
 #define MAX_NAMESPACES 100000
 #define MAX_DUMP 65536
+#define MAX_FEATURES 256
 /* Devices that the kernel activates per second: MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, whose loop runs at
  * least once per second. */
 #define ACTIVATED_PER_SECOND 100
@@ -99,22 +100,57 @@ int device(const char *name)
 	return index;
 }
 
-static void offload(const char *name, int command)
+/* Pass a command of ethtool to a device in the current namespace. */
+static void ethtool(const char *name, void *command)
 {
-	struct ethtool_value off = {.cmd = command};
-	struct ifreq request = {.ifr_data = (void *)&off};
+	struct ifreq request = {.ifr_data = command};
 	int s = socket(AF_INET, SOCK_DGRAM, 0);
 
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
 	if (ioctl(s, SIOCETHTOOL, &request))
-		fail("offload %d of %s: %s", command, name, strerror(errno));
+		fail("command %x of ethtool for %s: %s", *(unsigned *)command, name, strerror(errno));
 	close(s);
 }
 
-/* Set a device up (IFF_UP) without offloads. Both ends of a link have the same MAC address and no ARP, so a route
- * only needs a device. Without offloads, packets cross the link one by one. TCP still passes packets to the device
- * in bursts. */
-void raise_device(const char *namespace, const char *name)
+static void offload(const char *name, int command)
+{
+	struct ethtool_value off = {.cmd = command};
+
+	ethtool(name, &off);
+}
+
+/* Switch a feature of a device in the current namespace off, if the kernel has the feature. */
+void end_feature(const char *name, const char *feature)
+{
+	static struct {
+		struct ethtool_gstrings header;
+		char names[MAX_FEATURES][ETH_GSTRING_LEN];
+	} strings;
+	static struct {
+		struct ethtool_sfeatures header;
+		struct ethtool_set_features_block blocks[MAX_FEATURES / 32];
+	} features;
+	struct {
+		struct ethtool_sset_info header;
+		uint32_t count;
+	} set = {.header = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_FEATURES}};
+
+	ethtool(name, &set);
+	if (set.count > MAX_FEATURES)
+		fail("more than %d features of %s", MAX_FEATURES, name);
+	strings.header = (struct ethtool_gstrings){ETHTOOL_GSTRINGS, ETH_SS_FEATURES, set.count};
+	ethtool(name, &strings);
+	for (uint32_t i = 0; i < set.count; i++)
+		if (!strcmp(strings.names[i], feature)) {
+			memset(&features, 0, sizeof(features));
+			features.header = (struct ethtool_sfeatures){ETHTOOL_SFEATURES, (set.count + 31) / 32};
+			features.blocks[i / 32].valid = 1U << i % 32;
+			ethtool(name, &features);
+		}
+}
+
+/* Set a device up (IFF_UP) with the offloads that it has. */
+void set_up(const char *namespace, const char *name)
 {
 	struct ifinfomsg info = {.ifi_flags = IFF_UP | IFF_NOARP, .ifi_change = IFF_UP | IFF_NOARP};
 	int s = enter(namespace);
@@ -122,9 +158,23 @@ void raise_device(const char *namespace, const char *name)
 	info.ifi_index = device(name);
 	begin(RTM_NEWLINK, 0, &info, sizeof(info));
 	ask(s, name);
+}
+
+/* Switch all offloads of a device in the current namespace off. */
+void end_offloads(const char *name)
+{
 	offload(name, ETHTOOL_STSO);
 	offload(name, ETHTOOL_SGSO);
 	offload(name, ETHTOOL_SGRO);
+}
+
+/* Set a device up (IFF_UP) without offloads. Both ends of a link have the same MAC address and no ARP, so a route
+ * only needs a device. Without offloads, packets cross the link one by one. TCP still passes packets to the device
+ * in bursts. */
+void raise_device(const char *namespace, const char *name)
+{
+	set_up(namespace, name);
+	end_offloads(name);
 }
 
 /* link NAMESPACE DEVICE NAMESPACE DEVICE MTU */
@@ -186,8 +236,17 @@ void set_address(char **words)
 	ask(s, words[2]);
 }
 
-/* route NAMESPACE ADDRESS|default DEVICE SOURCE|- [initcwnd N] [quickack 1]: set a route, which replaces an existing
- * route */
+static int metric(const char *name)
+{
+	if (!strcmp(name, "initcwnd"))
+		return RTAX_INITCWND;
+	if (!strcmp(name, "mtu"))
+		return RTAX_MTU;
+	return strcmp(name, "advmss") ? RTAX_QUICKACK : RTAX_ADVMSS;
+}
+
+/* route NAMESPACE ADDRESS|default DEVICE SOURCE|- [METRIC N]...: set a route, which replaces an existing route. The
+ * metrics are initcwnd, quickack, mtu and advmss. */
 void set_route(char **words, int count)
 {
 	struct rtmsg info = {
@@ -209,7 +268,7 @@ void set_route(char **words, int count)
 		number(RTA_PREFSRC, ip(words[3]));
 	metrics = attribute(RTA_METRICS, 0, 0);
 	for (int i = 4; i + 1 < count; i += 2)
-		number(!strcmp(words[i], "initcwnd") ? RTAX_INITCWND : RTAX_QUICKACK, whole(words[i + 1]));
+		number(metric(words[i]), whole(words[i + 1]));
 	close_attribute(metrics);
 	ask(s, words[1]);
 }

@@ -3,11 +3,11 @@
  * This device releases every packet at once. On a pair of virtual Ethernet devices, packets would count as queued until
  * the kernel has processed their arrival, so that small queues (`tcp_small_queue_check`) would cut bursts in two. */
 #define _GNU_SOURCE
+#include "segments.h"
 #include "traces.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/tcp.h>
 #include <string.h>
@@ -21,9 +21,6 @@
 #define FIRST 7000 /* the peer's initial sequence number */
 #define BUFFER (8 << 20)
 #define SHIFT 8 /* window scale */
-#define HEADERS (ETH_HLEN + 20 + 20)
-
-enum { FIN = 1, SYN = 2, ACK = 16, ECE = 64, CWR = 128, AE = 256 };
 
 static struct {
 	const struct path *path;
@@ -83,37 +80,11 @@ void end_trace(void)
 	close(peer.tap);
 }
 
-static uint32_t read_32(const unsigned char *at)
-{
-	return (uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
-}
-
-static unsigned char *put_16(unsigned char *at, unsigned value)
-{
-	at[0] = value >> 8;
-	at[1] = value;
-	return at + 2;
-}
-
-static unsigned char *put_24(unsigned char *at, uint32_t value)
-{
-	at[0] = value >> 16;
-	return put_16(at + 1, value & 0xffff);
-}
-
-static unsigned char *put_32(unsigned char *at, uint32_t value)
-{
-	return put_16(put_16(at, value >> 16), value & 0xffff);
-}
-
 static uint32_t stamp_of(const unsigned char *options, int size)
 {
-	for (int i = 0; i < size && options[i];) {
-		if (options[i] == 8)
-			return read_32(options + i + 2);
-		i += options[i] == 1 ? 1 : options[i + 1];
-	}
-	return 0;
+	const unsigned char *stamps = option(options, size, 8);
+
+	return stamps ? read_32(stamps) : 0;
 }
 
 /* Read the next packet that the kernel has sent. False if there is none. */
@@ -151,38 +122,15 @@ int receive_packet(struct packet *packet)
 	}
 }
 
-static unsigned sum(const unsigned char *bytes, int size, unsigned sum)
-{
-	for (int i = 0; i < size; i++)
-		sum += i % 2 ? bytes[i] : bytes[i] << 8;
-	return sum;
-}
-
-static unsigned folded(unsigned sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum & 0xffff;
-}
-
 /* Send a segment without payload whose `size` bytes of options are written behind the header already. */
 static void send_segment(unsigned char *frame, int flags, uint32_t sequence, uint32_t ack, unsigned window, int size)
 {
-	unsigned char *ip = frame + ETH_HLEN, *tcp = ip + 20, *at = ip;
-	int length = 20 + size;
+	struct segment segment = {
+		.from = THERE, .to = HERE, .from_port = PEER_PORT, .to_port = PORT, .flags = flags, .window = window,
+		.options = size, .sequence = sequence, .ack = ack,
+	};
 
-	memset(frame, 0, ETH_HLEN);
-	put_16(frame + 12, ETH_P_IP);
-	at = put_16(put_16(put_16(at, 0x4500), 20 + length), 0);
-	at = put_16(put_16(put_16(at, 0x4000), 64 << 8 | IPPROTO_TCP), 0);
-	inet_pton(AF_INET, THERE, at);
-	inet_pton(AF_INET, HERE, at + 4);
-	put_16(ip + 10, folded(sum(ip, 20, 0)));
-	at = put_32(put_32(put_16(put_16(tcp, PEER_PORT), PORT), sequence), ack);
-	at = put_16(put_16(at, (length / 4) << 12 | flags), window);
-	put_32(at, 0);
-	put_16(tcp + 16, folded(sum(tcp, length, sum(ip + 12, 8, IPPROTO_TCP + length))));
-	if (send(peer.tap, frame, HEADERS + size, 0) < 0)
+	if (send(peer.tap, frame, write_headers(frame, &segment), 0) < 0)
 		fail("a packet of a trace: %s", strerror(errno));
 }
 
@@ -194,7 +142,7 @@ static unsigned char *put_timestamps(unsigned char *at, uint32_t echo)
 
 void send_syn(void)
 {
-	unsigned char frame[HEADERS + 40], *options = frame + HEADERS, *at = options;
+	unsigned char frame[HEADERS + MAX_OPTIONS], *options = frame + HEADERS, *at = options;
 	int ecn = peer.path->ecn;
 
 	at = put_16(put_16(at, 0x0204), peer.path->mss + (peer.path->timestamps ? 12 : 0));
@@ -215,7 +163,7 @@ static int handshake_bits(void)
 
 void send_handshake_ack(void)
 {
-	unsigned char frame[HEADERS + 40], *options = frame + HEADERS, *at = options;
+	unsigned char frame[HEADERS + MAX_OPTIONS], *options = frame + HEADERS, *at = options;
 	int flags = ACK | (peer.path->ecn == ACCURATE ? handshake_bits() : 0);
 
 	if (peer.path->timestamps)
@@ -234,7 +182,7 @@ static unsigned char *put_counters(unsigned char *at, const struct answer *given
 
 void send_answer(const struct answer *given)
 {
-	unsigned char frame[HEADERS + 40], *options = frame + HEADERS, *at = options;
+	unsigned char frame[HEADERS + MAX_OPTIONS], *options = frame + HEADERS, *at = options;
 	int flags = ACK | (given->ece ? ECE : 0);
 
 	if (peer.path->timestamps)

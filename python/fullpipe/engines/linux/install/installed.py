@@ -224,7 +224,7 @@ def _tuples(read: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
 
 _ENGINE = Path(__file__).parent.parent
 _SOURCES = _ENGINE / "guest"
-_COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-s", "-Wl,--build-id=none")
+_COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-pthread", "-s", "-Wl,--build-id=none")
 
 
 @functools.cache

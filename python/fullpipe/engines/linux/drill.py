@@ -1,0 +1,54 @@
+"""Plays packetdrill scripts on the installed kernel, in virtual time."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fullpipe import _native
+from fullpipe.engines.linux.boot import Guest, boot
+from fullpipe.engines.linux.install import installed
+from fullpipe.errors import EngineError
+
+if TYPE_CHECKING:
+    from fullpipe._native import PacketdrillOutcome
+
+_MEMORY_MB = 512
+_SEED = 1
+_AT_ONCE = 40
+"""Scripts per guest."""
+
+
+def play(scripts: Sequence[tuple[str, str]]) -> list["PacketdrillOutcome"]:
+    """Play scripts, each with the text of its defaults.sh, and return their verdicts.
+
+    Every script has a network namespace of its own.
+
+    Raises:
+        EngineError: If no kernel is installed, or the guest fails.
+    """
+    found = installed.find()
+    if not found:
+        raise EngineError(f"no kernel is installed; run: {installed.INSTALL}")
+    guest = Guest(found.kernel, installed.compile_program())
+    outcomes: list[PacketdrillOutcome] = []
+    for start in range(0, len(scripts), _AT_ONCE):
+        outcomes += _play(guest, scripts[start : start + _AT_ONCE])
+    return outcomes
+
+
+def _play(guest: Guest, scripts: Sequence[tuple[str, str]]) -> list["PacketdrillOutcome"]:
+    plans = [_native.packetdrill_plan(*script) for script in scripts]
+    parts = [f"script {n}\n{plan}" for n, plan in enumerate(plans) if isinstance(plan, str)]
+    recordings = _record(guest, "".join(parts)) if parts else {}
+    return [
+        _native.packetdrill_judge(text, recordings.get(n, "")) if isinstance(plan, str) else plan
+        for n, ((text, _), plan) in enumerate(zip(scripts, plans, strict=True))
+    ]
+
+
+def _record(guest: Guest, plans: str) -> dict[int, str]:
+    """Return the recording of each script by its number in `plans`."""
+    files = {"plans": plans.encode("ascii")}
+    with boot(guest, "scripts\n", files, memory_mb=_MEMORY_MB, seed=_SEED) as finished:
+        text = (finished.folder / "recordings").read_text(encoding="ascii")
+    recordings = (part.partition("\n") for part in text.split("script ")[1:])
+    return {int(number): recording for number, _, recording in recordings}
