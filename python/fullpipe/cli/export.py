@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.export import deliveries, flent, pcapng, qlog
+from fullpipe.analysis.export import deliveries, flent, packetdrill, pcapng, qlog
 from fullpipe.cli.help import Command, Group
 from fullpipe.cli.output import echo, say
 from fullpipe.cli.shared import target
@@ -32,10 +32,11 @@ class Format(StrEnum):
     pcapng = "pcapng"
     flent = "flent"
     mahimahi = "mahimahi"
+    packetdrill = "packetdrill"
 
 
 _WHOLE: dict[Format, Callable[[Run], bytes]] = {Format.qlog: qlog, Format.flent: flent}
-"""Functions that write formats of the whole run. pcapng and mahimahi depend on the capture points."""
+"""Functions that write formats of the whole run. The other formats depend on capture points or on a flow."""
 
 
 def export(
@@ -56,20 +57,41 @@ def export(
             help="Export only packets captured at this point: a link or a port. May be repeated for pcapng.",
         ),
     ] = None,
+    flow: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Flow that a .pkt file describes; optional for a single flow."),
+    ] = None,
 ) -> None:
     """Wireshark opens .pcapng, Flent opens .flent.gz, and qlog viewers open .qlog. Mahimahi replays .up,
-    .down and .trace, which contain the packet deliveries of one link or port after the warm-up.
+    .down and .trace, which contain the packet deliveries of one link or port after the warm-up. A kernel
+    plays .pkt, a packetdrill script with the ACKs that the sender of one flow received and the segments that
+    it sent.
     """
-    endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
+    endings = {
+        ".pcapng": Format.pcapng,
+        ".qlog": Format.qlog,
+        ".sqlog": Format.qlog,
+        ".pkt": Format.packetdrill,
+    }
     endings |= dict.fromkeys((".up", ".down", ".trace"), Format.mahimahi)
     is_of_flent = out.name.endswith((".flent.gz", ".flent"))
     chosen = format or (Format.flent if is_of_flent else endings.get(out.suffix))
     if chosen is None:
         raise typer.BadParameter(
-            f"the ending of {out.name} is no known format; add --format qlog, pcapng, flent or mahimahi"
+            f"the ending of {out.name} is no known format; "
+            "add --format qlog, pcapng, flent, mahimahi or packetdrill"
         )
+    if flow is not None and chosen != Format.packetdrill:
+        raise typer.BadParameter("--flow chooses the flow of a .pkt file; leave it out for other formats")
+    if point and chosen == Format.packetdrill:
+        raise typer.BadParameter("a .pkt file describes a sender; leave out --point, or add --flow NAME")
     (run,) = read_runs([folder])
-    files.write(out, _content(run, chosen, point or []))
+    content = (
+        packetdrill(run, flow).encode()
+        if chosen == Format.packetdrill
+        else _content(run, chosen, point or [])
+    )
+    files.write(out, content)
     echo(out)
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
-from fullpipe import _native
+from fullpipe import Scenario, _native
+from fullpipe.analysis.export import packetdrill
 from fullpipe.cli import app
+from fullpipe.engines.linux import drill
 from fullpipe.engines.linux.install import installed
 
 if TYPE_CHECKING:
@@ -119,6 +121,45 @@ def test_a_kernel_plays_scripts(linux: LinuxEngine, folder: Path) -> None:
     alone = CliRunner().invoke(app, ["packetdrill", str(folder / "e.pkt"), "--engine", "linux"])
     assert alone.exit_code == 3
     assert "line 9: not applicable, because the player in the guest lacks the call splice" in alone.output
+
+
+GAP = """
+name = "gap"
+duration = "14 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+delay = "40 ms"
+queue = { kind = "drop_tail", size = "80 ms" }
+changes = [
+  { at = "2050 ms", loss = { kind = "bernoulli", probability = 1.0 } },
+  { at = "4050 ms", loss = { kind = "bernoulli", probability = 0.0 } },
+]
+[topology.reverse]
+rate = "10 Mbit/s"
+delay = "40 ms"
+changes = [{ at = "2050 ms", delay = "2040 ms" }, { at = "4050 ms", delay = "40 ms" }]
+[[flows]]
+cca = "cubic"
+size = "4 MB"
+[tcp]
+send_memory = "16 MB"
+send_memory_most = "16 MB"
+[record]
+packets = ["sender"]
+"""
+"""A hand-over: data is lost for two seconds, and ACKs come late. The sender stalls afterwards."""
+
+
+def test_a_stall_of_a_run_shows_on_the_kernel(linux: LinuxEngine, tmp_path: Path) -> None:
+    script = packetdrill(linux.run(Scenario.from_toml(GAP), seed=1))
+    silent_ms = [int(text.split(",")[0]) for text in script.split("tcpi_last_data_sent >= ")[1:]]
+    assert max(silent_ms) > 3_000
+    (outcome,) = drill.play([(script, "")])
+    assert outcome["verdict"] == "passed", outcome
+    assert outcome["packets"] > 2_000
+    assert outcome["assertions"] == 3 * len(silent_ms)
 
 
 @pytest.fixture
