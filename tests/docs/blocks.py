@@ -28,6 +28,7 @@ REASONS = {
     "needs a clone": "they are the targets that CI itself consists of",
     "takes hours": "tests/agree and tests/engines run parts of it; no test runs scripts/wifi_agreement.py",
     "needs another kernel": "tests/engines and tests/agree have the released one",
+    "needs the Linux engine and files of this page": "tests/engines/linux play such scripts",
     "needs ns-3 3.39": "tests/engines run the newest ns-3",
     "needs a wheel": "scripts/try_dist.py installs one and runs the demo",
     "needs a cluster": "tests/cluster have workers of their own",
