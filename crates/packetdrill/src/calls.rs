@@ -23,7 +23,7 @@ const WITHOUT_EFFECT: [&str; 15] = [
     "recvmsg",
 ];
 const WRITES: [&str; 6] = ["write", "writev", "send", "sendto", "sendmsg", "sendfile"];
-/// Options of sockets without effect on what the model sends.
+/// Options of sockets that change nothing during a connection.
 const OPTIONS_WITHOUT_EFFECT: [&str; 11] = [
     "SO_REUSEADDR",
     "SO_SNDBUF",
@@ -123,6 +123,11 @@ pub(crate) fn send_memory(call: &Call) -> Option<u64> {
     let is_set = call.name == "setsockopt" && call.arguments.contains("SO_SNDBUF");
     let value = call.arguments.split_once('[').filter(|_| is_set)?.1;
     Some(2 * u64::try_from(number(value)?).ok()?)
+}
+
+/// Whether a call lets short packets leave at once.
+pub(crate) fn ends_delays(call: &Call) -> bool {
+    call.name == "setsockopt" && call.arguments.contains("TCP_NODELAY, [1]")
 }
 
 /// The number with which a text begins.

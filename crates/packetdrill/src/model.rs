@@ -1,6 +1,6 @@
 //! The model as the TCP under test.
 
-use crate::calls::{Application, send_memory};
+use crate::calls::{Application, ends_delays, send_memory};
 use crate::host::{Departure, Host, Sent};
 use crate::numbering::Numbering;
 use crate::script::{Call, Packet, Script, Settings, Shell};
@@ -32,6 +32,7 @@ impl<'a> Model<'a> {
             settings: Settings::default(),
             algorithm: None,
             send_memory: script.calls().find_map(send_memory),
+            no_delay: script.calls().any(ends_delays),
             arriving_mss: mss as u32,
             peer_has_accecn_option: script.injected().any(|packet| packet.has_option("ECN")),
         };

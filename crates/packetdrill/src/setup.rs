@@ -33,6 +33,8 @@ pub(crate) struct Local {
     pub algorithm: Option<String>,
     /// Memory of the socket for sent data, if the application sets it, bytes.
     pub send_memory: Option<u64>,
+    /// Whether the application sends short packets at once (TCP_NODELAY).
+    pub no_delay: bool,
     /// MSS of the packets that arrive.
     pub arriving_mss: u32,
     /// Whether the peer sends the AccECN option.
@@ -99,6 +101,7 @@ impl Local {
             pacing: if settings.fq { Pacing::Fq } else { Pacing::Auto },
             min_burst: settings.number("tcp_min_tso_segs").unwrap_or(MIN_TSO_SEGS) as u32,
             tail_loss_probe: settings.is_on("tcp_early_retrans"),
+            nagle: !self.no_delay,
             slow_start_after_idle: settings.is_on("tcp_slow_start_after_idle"),
             timestamps: terms.timestamps,
             ecn: terms.feedback,
@@ -156,6 +159,7 @@ mod tests {
             settings,
             algorithm: None,
             send_memory: None,
+            no_delay: false,
             arriving_mss: 1_000,
             peer_has_accecn_option: false,
         };

@@ -51,6 +51,8 @@ pub struct SenderConfig {
     pub tail_loss_probe: bool,
     /// Whether the window shrinks while it is not used (sysctl tcp_slow_start_after_idle).
     pub slow_start_after_idle: bool,
+    /// Whether a short packet waits until the last short packet is acknowledged; false with TCP_NODELAY.
+    pub nagle: bool,
     /// Tick of the host's clock, at which its timers fire; `None`: timers are exact.
     pub tick: Option<Duration>,
     /// Whether to undo a window reduction that turns out to be spurious.
@@ -83,6 +85,7 @@ impl Default for SenderConfig {
             min_rto: MIN_RTO,
             tail_loss_probe: true,
             slow_start_after_idle: true,
+            nagle: true,
             tick: Some(TICK),
             undo: true,
             timestamps: true,

@@ -194,7 +194,7 @@ impl Sender {
     /// Whether the last of `count` new packets is short and must wait. A FIN on this packet ends the wait (`tcp_nagle_test`).
     #[inline]
     fn must_wait_for_short(&self, count: u32) -> bool {
-        if !self.queue.holds_short(&self.board) {
+        if !self.queue.holds_short(&self.board) || !self.config.nagle {
             return false;
         }
         let bytes = self.queue.payload_of(count, &self.board);
