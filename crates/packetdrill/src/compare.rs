@@ -120,7 +120,7 @@ impl Expected<'_> {
         };
         Err(Stop::Failed(Difference {
             packet: Some(self.number),
-            time_s: at.as_nanos() as f64 / 1e9,
+            time_s: micros(at) as f64 / 1e6,
             expected: format!("{}{window}", self.packet.text),
             seen,
         }))

@@ -8,7 +8,7 @@ use crate::setup::Local;
 use crate::subject::Subject;
 use crate::verdict::Stop;
 use tcp::Feedback;
-use units::Time;
+use units::{Duration, Time};
 
 /// MSS of arriving packets without a SYN or an option that names it, and the largest MSS, bytes.
 const DEFAULT_MSS: u64 = 1_460;
@@ -21,6 +21,8 @@ pub(crate) struct Model<'a> {
     answer: Packet,
     /// Text of `defaults.sh`.
     defaults: &'a str,
+    /// Packets that have arrived.
+    arrivals: u64,
 }
 
 impl<'a> Model<'a> {
@@ -42,6 +44,7 @@ impl<'a> Model<'a> {
             application: Application::default(),
             answer: syn().cloned().unwrap_or_default(),
             defaults,
+            arrivals: 0,
         }
     }
 }
@@ -94,6 +97,10 @@ impl Subject for Model<'_> {
     }
 
     fn receive(&mut self, packet: &Packet) -> Result<(), Stop> {
+        // No kernel receives a packet in no time. Every packet comes a nanosecond later than the one before, so that
+        // 1 ms between two events exceeds the limit of TSO deferral.
+        self.arrivals += 1;
+        self.host.advance(self.host.now + Duration::from_nanos(self.arrivals))?;
         self.host.receive(packet)
     }
 

@@ -145,7 +145,7 @@ impl<S: Subject> Player<S> {
             .map_or("the call blocks".to_owned(), |at| format!("it returns at {}", seconds(micros(at))));
         Err(Stop::Failed(Difference {
             packet: None,
-            time_s: self.subject.now().as_nanos() as f64 / 1e9,
+            time_s: micros(self.subject.now()) as f64 / 1e6,
             expected: format!("the call returns between {} and {}", seconds(earliest), seconds(latest)),
             seen,
         }))
@@ -186,7 +186,7 @@ impl<S: Subject> Player<S> {
             .collect();
         Err(Stop::Failed(Difference {
             packet: None,
-            time_s: self.subject.now().as_nanos() as f64 / 1e9,
+            time_s: micros(self.subject.now()) as f64 / 1e6,
             expected: text.clone(),
             seen: seen.join(", "),
         }))

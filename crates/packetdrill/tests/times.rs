@@ -64,3 +64,24 @@ fn blocked(time: &str) -> Verdict {
 fn a_write_returns_when_all_its_data_is_in_the_buffer() {
     assert_eq!(["0.300", "0.200", "0.400"].map(blocked), [Verdict::Passed, Verdict::Failed, Verdict::Failed]);
 }
+
+#[test]
+fn packets_arrive_a_moment_after_their_time() {
+    let script = "
+        0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+       +0 listen(3, 1) = 0
+       +0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>
+       +0 > S. 0:0(0) ack 1 <...>
+    +.001 < . 1:1(0) ack 1 win 257
+       +0 accept(3, ..., ...) = 4
+       +0 write(4, ..., 20000) = 20000
+       +0 > P. 1:10001(10000) ack 1
+    +.001 < . 1:1(0) ack 1001 win 257
+       +0 > P. 10001:12001(2000) ack 1
+    ";
+    assert_eq!(
+        packetdrill::play(script, "").verdict,
+        Verdict::Passed,
+        "the burst is not deferred after 1 ms"
+    );
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +122,36 @@ def test_a_kernel_plays_scripts(linux: LinuxEngine, folder: Path) -> None:
     alone = CliRunner().invoke(app, ["packetdrill", str(folder / "e.pkt"), "--engine", "linux"])
     assert alone.exit_code == 3
     assert "line 9: not applicable, because the player in the guest lacks the call splice" in alone.output
+
+
+GOOGLE: dict[str, dict[str, list[str]]] = json.loads(
+    (Path(__file__).parent / "packetdrill-google.json").read_text(encoding="utf-8")
+)
+"""Names of packetdrill's own scripts (commit 2c4001c) by verdict, on the simulator's TCP and on Linux 7.2."""
+
+
+@pytest.mark.parametrize("engine", GOOGLE)
+def test_scripts_of_packetdrill_have_known_verdicts(engine: str, request: pytest.FixtureRequest) -> None:
+    """The variable PACKETDRILL names the folder `gtests/net` of a clone, which is no part of this project."""
+    folder = Path(os.environ.get("PACKETDRILL") or pytest.skip("PACKETDRILL names no folder gtests/net"))
+    if engine == "linux":
+        request.getfixturevalue("linux")
+    defaults = (folder / "common/defaults.sh").read_text(encoding="utf-8")
+    scripts = {
+        str(path.relative_to(folder / "tcp").with_suffix("")): path for path in folder.glob("tcp/**/*.pkt")
+    }
+    texts = [(path.read_text(encoding="utf-8", errors="replace"), defaults) for path in scripts.values()]
+    players = {
+        "native": lambda: [_native.packetdrill(*text) for text in texts],
+        "linux": lambda: drill.play(texts),
+    }
+    outcomes = zip(scripts, players[engine](), strict=True)
+    known = {name: verdict for verdict, names in GOOGLE[engine].items() for name in names}
+    assert {name: outcome["verdict"] for name, outcome in outcomes} == known
+
+
+def test_no_script_of_packetdrill_fails_that_the_kernel_passes() -> None:
+    assert not set(GOOGLE["native"]["failed"]) & set(GOOGLE["linux"]["passed"])
 
 
 GAP = """

@@ -2,6 +2,7 @@
 
 use super::calls::Returned;
 use super::{constants, info};
+use crate::clock::micros;
 use crate::host::{Departure, Sent};
 use crate::script::{Call, Packet, Shell};
 use crate::subject::Subject;
@@ -149,7 +150,7 @@ impl Subject for Recording {
         match returned.difference(call) {
             None => Ok(()),
             Some((expected, seen)) => {
-                let time_s = self.now.as_nanos() as f64 / 1e9;
+                let time_s = micros(self.now) as f64 / 1e6;
                 Err(Stop::Failed(Difference { packet: None, time_s, expected, seen }))
             }
         }
