@@ -1,15 +1,21 @@
-"""Looks of algorithms and other labels in figures: colours, dashes, hatches and markers."""
+"""Names of algorithms as papers write them, and looks of labels in figures: colours, dashes, markers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import cycle
+from functools import cache
+from itertools import count
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from fullpipe import _native
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 """Okabe and Ito's palette in the order of use, without yellow, which is hard to see on paper."""
+_NEUTRAL = ("#5B5B5B", "#882255", "#332288", "#999933", "#661100", "#A0A0A0", "#AA4499")
+"""Colours of labels without an algorithm, such as links: greys and colours of P. Tol's muted scheme, none of
+which is the colour of an algorithm."""
 STROKES = ((), (7, 3), (8, 3, 2, 3), (16, 3), (8, 3, 2, 3, 2, 3), (12, 3, 5, 3), (2, 2))
 """Lengths of strokes and gaps, alternating, in screen pixels."""
 _PER_WIDTH = 2.0
@@ -105,6 +111,21 @@ class Look(NamedTuple):
         return {"facecolor": self.color, "edgecolor": "white", "hatch": self.hatch, "linewidth": 0}
 
 
+@cache
+def names_of_algorithms() -> Mapping[str, str]:
+    """The name of every algorithm of the registry as papers write it, by its key: its title in the registry
+    without the explanation.
+
+    >>> [names_of_algorithms()[key] for key in ("cubic", "bbr3", "htcp", "prague")]
+    ['CUBIC', 'BBRv3', 'H-TCP', 'Prague']
+    """
+    return {each["name"]: _short(each["title"]) for each in _native.registry()["algorithms"]}
+
+
+def _short(title: str) -> str:
+    return title.partition(" (")[0].replace(" version ", "v").removeprefix("TCP ")
+
+
 def look_of(label: str, number: int) -> Look:
     """The look of a label: the algorithm's look if the label begins with an algorithm, else a look by index.
 
@@ -125,7 +146,8 @@ def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) ->
 
     A label has the colour, dashes and marker of its algorithm, in every figure. The look of an algorithm from
     outside the registry depends on its name only. Several labels of one algorithm differ in shade, dashes and
-    marker. Labels without an algorithm have colours that no algorithm of the figure has.
+    marker. Labels without an algorithm, such as links, or groups whose algorithm varies, have colours that no
+    algorithm has in any figure.
 
     Args:
         labels: In the order of the legend.
@@ -134,7 +156,7 @@ def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) ->
 
     >>> found = looks(["mine", "cubic-1", "bottleneck"], {"mine": "cubic"})
     >>> [found[label].color for label in ("mine", "cubic-1", "bottleneck")]
-    ['#0072B2', '#73B1D5', '#009E73']
+    ['#0072B2', '#73B1D5', '#5B5B5B']
     """
     of = algorithms or {}
     places = {label: _place_of(of.get(label, label)) for label in labels}
@@ -144,7 +166,7 @@ def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) ->
         if place is not None:
             own[label] = _look(place, seen.get(place, 0))
             seen[place] = seen.get(place, 0) + 1
-    free = _others({place % len(COLOURS) for place in seen}, {look.linestyle for look in own.values()})
+    free = _others([*own.values()])
     return {label: own.get(label) or next(free) for label in places}
 
 
@@ -176,24 +198,42 @@ def _between(colours: Sequence[str], part: float) -> str:
     return "#" + "".join(f"{round(a + rest * (b - a)):02X}" for a, b in zip(one, other, strict=True))
 
 
-def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look]:
-    """Yield looks without the given colours. In every round of colours, looks without the given dashes come
-    first."""
-    every = range(len(COLOURS) * len(DASHES))
-    places = [place for place in every if place % len(COLOURS) not in colours] or list(every)
-    places.sort(key=lambda place: (place // len(COLOURS), _look(place).linestyle in dashes))
-    return cycle(map(_look, places))
+def _others(taken: Collection[Look]) -> Iterator[Look]:
+    """Yield looks in the colours of labels without an algorithm. Dashes and markers that the looks in `taken`
+    do not have come first."""
+    dashes = sorted(DASHES, key=[look.linestyle for look in taken].count)
+    markers = [(marker, fill) for fill in FILLS for marker in MARKERS]
+    markers.sort(key=[(look.marker, look.fill) for look in taken].count)
+    for number in count():
+        dash = dashes[(number + number // len(_NEUTRAL)) % len(dashes)]
+        marker, fill = markers[number % len(markers)]
+        hatch = HATCHES[DASHES.index(dash)]
+        yield Look(_NEUTRAL[number % len(_NEUTRAL)], dash, marker, fill, hatch)
 
 
 def _place_of(label: str) -> int | None:
-    """Return the index of the algorithm whose name begins a label, or None.
+    """Return the index of the algorithm whose key or name begins a label, or None.
 
     The index of an algorithm from outside the registry is beyond the indices of `_ALGORITHMS` and depends
     only on the last part of its name.
     """
     if outside := _OUTSIDE.match(label):
         return len(_ALGORITHMS) + crc32(outside[1].encode()) % _OTHERS
-    return next((n for n, name in enumerate(_ALGORITHMS) if re.match(rf"{name}(?![\w+])", label)), None)
+    found = re.match(_beginnings(), label)
+    return _ALGORITHMS.index(_by_name()[found[0]]) if found else None
+
+
+@cache
+def _by_name() -> Mapping[str, str]:
+    """The key of every algorithm with a look of its own, by its key and by its name."""
+    known = names_of_algorithms()
+    return {word: key for key in _ALGORITHMS for word in (key, known[key])}
+
+
+@cache
+def _beginnings() -> re.Pattern[str]:
+    """A pattern for labels that begin with a key or a name of an algorithm."""
+    return re.compile(rf"(?:{'|'.join(map(re.escape, _by_name()))})(?![\w+])")
 
 
 def _look(place: int, number: int = 0) -> Look:

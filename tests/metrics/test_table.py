@@ -119,6 +119,16 @@ def test_text_and_markdown_have_words_and_intervals(store: Path) -> None:
     assert markdown[1] == "| --- | --: | --: | --: | --: |"
 
 
+def test_algorithms_have_their_names_in_print_and_their_keys_in_csv(tmp_path: Path) -> None:
+    sweep(scenario(sweep={CCA: ["cubic", "bbr3"]}), (1,), out=tmp_path)
+    for form in ("latex", "markdown", "table"):
+        text = table(tmp_path, "--of", "mine", "--format", form).stdout
+        assert re.search("CUBIC.*BBRv3", text, re.DOTALL)
+        assert "bbr3" not in text
+    rows = list(csv.reader(StringIO(table(tmp_path, "--of", "mine", "--format", "csv").stdout)))
+    assert [row[0] for row in rows[1:]] == ["cubic", "bbr3"]
+
+
 def test_csv_has_numbers_in_base_units(store: Path) -> None:
     written = table(store, "--rows", "count", "--columns", "probability", "--format", "csv").stdout
     head, *rows = csv.reader(StringIO(written))

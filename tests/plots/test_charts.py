@@ -261,7 +261,7 @@ def test_a_figure_of_one_algorithm_has_its_look_and_its_name(store: Path, kind: 
     where = ["cca=bbr3", *([] if kind == "lines" else ["rate=5 Mbit/s"])]
     figure, _ = figure_of(runs, Chosen(Kind(kind), ["goodput"], where=where))
     assert figure.axes[0].lines[0].get_color() == look_of("bbr3", 0).color
-    assert "algorithm of mine bbr3" in figure.get_supxlabel()
+    assert "algorithm of mine BBRv3" in figure.get_supxlabel()
 
 
 def test_panels_and_names_of_algorithms_have_their_looks(store: Path) -> None:
@@ -447,4 +447,4 @@ def test_the_line_below_a_figure_names_the_owner_of_a_fixed_algorithm(store: Pat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plot_points, "_choices", noted)
         numbers_of(store, tmp_path, "--metric", "goodput", "--of", "other", "--x", "rate", "--colour", "cca")
-    assert notes == ["algorithm of other cubic"]
+    assert notes == ["algorithm of other CUBIC"]

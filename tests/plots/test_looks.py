@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 from fullpipe.palette import _ALGORITHMS as ALGORITHMS
-from fullpipe.palette import COLOURS, DASHES, Look, look_of, looks, looks_of_numbers
+from fullpipe.palette import COLOURS, DASHES, Look, look_of, looks, looks_of_numbers, names_of_algorithms
 from fullpipe.plots import charts, engines, new_figure, sorted_bars
 from tests.chart_rows import rows_of
 
@@ -29,6 +29,24 @@ def is_told_in_grey(one: Look, other: Look) -> bool:
 def test_an_algorithm_has_one_look_whatever_stands_behind_its_name() -> None:
     assert look_of("bbr3", 0) == look_of("bbr3-1", 4) == look_of("bbr3 draft", 7)
     assert look_of("bbr_n_plus", 0) != look_of("bbr1", 0)
+
+
+def test_an_algorithm_has_one_look_by_its_key_and_by_its_name() -> None:
+    names = names_of_algorithms()
+    assert all(look_of(names[key], 9) == look_of(key, 9) for key in ALGORITHMS)
+    assert look_of("BBRv3, seed 1", 5) == look_of("bbr3", 0)
+    assert look_of("Renowned", 5) != look_of("reno", 0)
+
+
+def test_only_algorithms_have_their_colours() -> None:
+    """Links, ports and groups whose algorithm varies have other colours in all figures."""
+    own = {look_of(key, 0).color for key in ALGORITHMS}
+    others = ["bottleneck", "station 1", "station 2", "new", "uplink", "reverse", "access", "more"]
+    for known in ([], ["cubic-1", "bbr3-1"]):
+        found = looks([*known, *others])
+        assert not own & {found[label].color for label in others}
+        assert len({found[label] for label in others}) == len(others)
+    assert looks(["new", "incumbent"], {"incumbent": "cubic"})["new"].color not in own
 
 
 def test_an_algorithm_from_outside_has_one_look_in_every_figure() -> None:

@@ -91,10 +91,25 @@ def test_given_words_are_in_place_of_others(runs: list[Run]) -> None:
 
 def test_the_labels_of_a_scenario_are_used() -> None:
     made = scenario(
-        labels={"flows.*.cca.bbr3": "BBRv3", "flows.0.cca": "sender"}, sweep={"flows.0.cca": ["bbr3", "reno"]}
+        labels={"flows.*.cca.bbr3": "BBR", "flows.0.cca": "sender"}, sweep={"flows.0.cca": ["bbr3", "reno"]}
     )
     drawn = figure(sweeps.run(sweeps.jobs(made)), kind=Kind.CDF, colour="cca")
-    assert legend_of(drawn) == ("sender", ["BBRv3", "reno"])
+    assert legend_of(drawn) == ("sender", ["BBR", "Reno"])
+
+
+def test_algorithms_have_their_names_in_figures_and_their_keys_in_csv() -> None:
+    runs = sweeps.run(sweeps.jobs(scenario(sweep={"flows.0.cca": ["cubic", "bbr1"]})))
+    legend, data = figure_of(runs, Chosen(Kind.CDF, ["goodput of mine"], colour="cca"))
+    assert legend_of(legend)[1] == ["CUBIC", "BBRv1"]
+    assert data["colour"].unique(maintain_order=True).to_list() == ["cubic", "bbr1"]
+    ticks, data = figure_of(runs, Chosen(Kind.MEANS, ["goodput of mine"], x="cca"))
+    assert [tick.get_text() for tick in ticks.axes[0].get_xticklabels()] == ["CUBIC", "BBRv1"]
+    assert data["x"].to_list() == ["cubic", "bbr1"]
+    panels = figure(runs, panel="cca", kind=Kind.CDF)
+    assert [axes.get_title() for axes in panels.axes] == [
+        "algorithm of mine CUBIC",
+        "algorithm of mine BBRv1",
+    ]
 
 
 def test_the_numbers_of_a_figure_are_as_they_were(runs: list[Run]) -> None:

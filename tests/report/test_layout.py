@@ -210,7 +210,7 @@ def test_runs_over_time_include_those_of_the_first_sentence(study: list[Run]) ->
     assert place
     size = place[1] or place[2]
     of_variants = [name for name in named if f"buffer {size}" in name]
-    assert sorted(re.findall(r"algorithm (\w+)", " ".join(of_variants))) == ["bbr3", "cubic"]
+    assert sorted(re.findall(r"algorithm (\w+)", " ".join(of_variants))) == ["BBRv3", "CUBIC"]
 
 
 def test_a_phone_scrolls_sideways_nowhere(show: Show, report: Document) -> None:

@@ -192,8 +192,8 @@ def test_of_three_paths_one_gives_a_figure_per_value() -> None:
         figure.caption for figure in figures_of(page) if figure.caption.startswith("goodput of all flows")
     ]
     assert [caption.partition(" over ")[0] for caption in captions] == [
-        "goodput of all flows, algorithm of flows.1 reno",
-        "goodput of all flows, algorithm of flows.1 bbr3",
+        "goodput of all flows, algorithm of flows.1 Reno",
+        "goodput of all flows, algorithm of flows.1 BBRv3",
     ]
 
 
@@ -220,8 +220,8 @@ def test_every_point_that_is_drawn_over_time_has_all_its_variants() -> None:
     page = page_of([run(scenario(**point)) for point in points], budget=Budget(runs_over_time=5))
     (over_time,) = [one for one in page.parts[0].details if one.heading == "Over time"]
     named = [one.heading for one in over_time.sections]
-    drawn = {name.split(",")[0]: [cca for cca in ("bbr1", "reno") if f" {cca}," in name] for name in named}
-    assert named == [f"{rate}, algorithm {cca}, seed 1" for rate in drawn for cca in ("bbr1", "reno")]
+    drawn = {name.split(",")[0]: [cca for cca in ("BBRv1", "Reno") if f" {cca}," in name] for name in named}
+    assert named == [f"{rate}, algorithm {cca}, seed 1" for rate in drawn for cca in ("BBRv1", "Reno")]
     assert len(drawn) == 2
     (told,) = [block.text for block in over_time.blocks if isinstance(block, Text)]
     assert "4 runs of 10, of the first seed: points with a warning, each with all variants" in told

@@ -123,7 +123,7 @@ def draw_forest(
         labels: Labels of paths and values. These labels replace labels in the scenarios.
         quiet: Print the names on standard error.
     """
-    names, several = names_of(found, labels), len({each.other for each in found}) > 1
+    names, several = names_of(found, labels).in_print(), len({each.other for each in found}) > 1
     every = [row for each in names.shown(found) for row in each.rows]
     shares = _in_percent(every)
     rows = [

@@ -52,7 +52,7 @@ from fullpipe.palette import Look, is_algorithm, looks, looks_of_numbers
 from fullpipe.plots.style import check_formulas
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, resolve
-from fullpipe.scenario.labels import Labels, unit_of
+from fullpipe.scenario.labels import Labels, algorithm_title, unit_of
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.scenario.remembered import Remembered
 
@@ -121,7 +121,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     if sampled:
         every = with_samples(every, pointed, sampled)
     values = counted(filtered(every, chosen.where))
-    labels = labels_of(runs, chosen.labels, [point for point, _ in pointed])
+    labels = labels_of(runs, chosen.labels, [point for point, _ in pointed]).in_print()
     check_labels(labels)
     subjects = [with_name(each, every, labels) for each in subjects]
     delay = delay and with_name(delay, every, labels)
@@ -196,7 +196,8 @@ def _choices(
     names = labels.owned_names([*chosen])
     told = [labels.at(path, value, names[path]) for path, value in chosen.items()]
     if algorithm and algorithm not in map(str, chosen.values()):
-        told.append(f"algorithm of {owner} {algorithm}" if owner else f"algorithm {algorithm}")
+        name = algorithm_title(algorithm)
+        told.append(f"algorithm of {owner} {name}" if owner else f"algorithm {name}")
     return [", ".join(told)] if told else []
 
 

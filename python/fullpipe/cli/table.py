@@ -138,6 +138,8 @@ def pivot_of(
     columns: Sequence[str] = (),
     where: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
+    *,
+    in_print: bool = True,
 ) -> Pivot:
     """Make a pivoted table of metrics.
 
@@ -148,6 +150,7 @@ def pivot_of(
         columns: Factors on the columns; if empty, the columns are the metrics.
         where: Conditions on the runs, such as "rate=10 Mbit/s".
         given: Labels of paths and values that the user gives.
+        in_print: Whether algorithms have the names that papers use instead of their keys.
 
     Raises:
         BadParameter: If a cell would have runs of several points, or no run has a value.
@@ -157,6 +160,7 @@ def pivot_of(
     pointed = list(zip(points, runs, strict=True))
     values = filtered(values_of(pointed, with_counts([each.metric for each in subjects])), where)
     labels = labels_of(runs, given or {}, points)
+    labels = labels.in_print() if in_print else labels
     subjects = [with_name(each, values, labels) for each in subjects]
     across = [factor_called(word, values) for word in columns]
     free = [path for path in varied(values) if path not in across]
@@ -483,7 +487,8 @@ def table(
 
     subjects = read_subjects(metric or ["goodput"], of)
     runs, left = of_one_scenario(each_once(read_runs(runs_in(folders, content))), where or ())
-    found = pivot_of(runs, subjects, rows or (), columns or (), left, read_labels(label or ()))
+    axes, given = (rows or (), columns or (), left), read_labels(label or ())
+    found = pivot_of(runs, subjects, *axes, given, in_print=form != Form.CSV)
     if form == Form.LATEX:
         print(plain(latex_of(found)), end="")
     elif form == Form.CSV:

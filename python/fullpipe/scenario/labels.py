@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from difflib import get_close_matches
 from functools import cache
 from sys import float_info
@@ -14,7 +15,6 @@ from pydantic.fields import FieldInfo
 
 from fullpipe.algorithms import own
 from fullpipe.errors import ScenarioError, suggestion
-from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Unit
 from fullpipe.scenario.model.flows import TOTAL_NAMES
 from fullpipe.scenario.model.later import declared, models_of
@@ -46,6 +46,8 @@ class Labels:
     ('BBRv3', 'loss 0.1 %')
     """
 
+    _in_print = False
+
     def __init__(self, given: Mapping[str, str] | None = None, scenarios: Iterable[Tree] = ()) -> None:
         trees = list(scenarios)
         each = ((key, words) for tree in trees for key, words in tree.get(KEY, {}).items())
@@ -53,6 +55,17 @@ class Labels:
         self._given |= given or {}
         self._flows = [tree.get(_FLOWS, []) for tree in trees]
         self._links = [tree.get("topology", {}).get("links", []) for tree in trees]
+
+    def in_print(self) -> Labels:
+        """Return the labels of figures and tables: algorithms have the names that papers use. Other labels
+        have the keys of algorithms, as in commands.
+
+        >>> Labels().in_print().at("flows.0.cca", "bbr1")
+        'algorithm BBRv1'
+        """
+        found = copy(self)
+        found._in_print = True
+        return found
 
     @property
     def words(self) -> list[str]:
@@ -123,6 +136,8 @@ class Labels:
             return {None: "default", True: "on", False: "off"}[value]
         if _is_number(value):
             return unit_of(path).text(value)
+        if self._in_print and _is_algorithm(path):
+            return algorithm_title(str(value))
         number, _, unit = str(value).rpartition(" ")
         return f"{number} {_UNITS[unit]}" if unit in _UNITS else own.title(str(value))
 
@@ -288,8 +303,9 @@ def algorithm_title(kind: str) -> str:
     >>> algorithm_title("bbr3"), algorithm_title("cubic"), algorithm_title("python:brake:Brake")
     ('BBRv3', 'CUBIC', 'Brake')
     """
-    known = catalogue.controllers().get(kind)
-    return known.title.partition(" (")[0].replace(" version ", "v") if known else own.title(kind)
+    from fullpipe.palette import names_of_algorithms  # imported here, as most runs need no names
+
+    return names_of_algorithms().get(kind) or own.title(kind)
 
 
 def problem_of(key: str, axes: Collection[str] = (), flows: Collection[str] = ()) -> str | None:
@@ -405,6 +421,11 @@ def _texts(value: Any) -> list[str]:
 def _kind(flow: Tree) -> str:
     cca = flow.get("cca") or flow.get("workload") or ""
     return str(cca.get("kind", "")) if isinstance(cca, Mapping) else str(cca)
+
+
+def _is_algorithm(path: str) -> bool:
+    """Whether the values at a path are algorithms."""
+    return _first(path).removesuffix(".kind").rpartition(".")[2] == "cca"
 
 
 def _is_number(value: Any) -> bool:

@@ -204,7 +204,7 @@ def _of_metric(
         if at and panel in at:
             values.sort(key=lambda value: found.at(panel, value) != found.at(panel, at[panel]))
         for value in values:
-            part, where = rows.filter(pl.col(panel).eq_missing(value)), f"{of}, {found.at(panel, value)}"
+            part, where = rows.filter(pl.col(panel).eq_missing(value)), f"{of}, {_at(found, panel, value)}"
             yield from _of_metric(found, metric, part, where, left, at)
         return
     scale, label = axis_shown(metric)
@@ -220,7 +220,7 @@ def _of_metric(
     elif len(paths) == 2:
         yield _figure(f"{named}: means", _heat(found, rows, (paths[1], paths[0]), neutral, metric), found)
     else:
-        labels = [found.told(row) or of for row in rows.iter_rows(named=True)]
+        labels = [_told(found, row) or of for row in rows.iter_rows(named=True)]
         yield from _boxes(rows.with_columns(label=pl.Series(labels)), label, named, found)
 
 
@@ -239,7 +239,7 @@ def _of_groups(found: Points, rows: pl.DataFrame, metric: str) -> Iterator[Figur
         chart = _lines(found, rows, along, ["of"], label)
         yield _figure(f"{named} over {found.words[along]}: means and 95 % intervals", chart, found)
         return
-    names = [", ".join(filter(None, [found.told(row), row["of"]])) for row in rows.iter_rows(named=True)]
+    names = [", ".join(filter(None, [_told(found, row), row["of"]])) for row in rows.iter_rows(named=True)]
     yield from _boxes(rows.with_columns(label=pl.Series(names)), label, named, found)
 
 
@@ -305,8 +305,18 @@ def _word(found: Points, row: Mapping[str, Any], others: Sequence[str]) -> str:
 def _legend(found: Points, path: str, values: Sequence[Any]) -> list[str]:
     """Return the names of lines. A quantity is preceded by the name of its path."""
     if as_numbers(values):
-        return [found.labels.at(path, value, found.words[path]) for value in values]
-    return [found.said(path, value) for value in values]
+        return [_at(found, path, value) for value in values]
+    return [found.drawn.value(path, value) for value in values]
+
+
+def _at(found: Points, path: str, value: Any) -> str:
+    """A value with its path in the words of figures."""
+    return found.drawn.at(path, value, found.words[path])
+
+
+def _told(found: Points, row: Mapping[str, Any]) -> str:
+    """The point of a row in the words of figures, for the paths that the row has."""
+    return ", ".join(_at(found, path, row[path]) for path in found.paths if path in row)
 
 
 def _mean(place: float, values: Any, bounds: Bounds) -> tuple[float, float, float, float]:
@@ -340,7 +350,7 @@ def _heads(found: Points, path: str, values: Sequence[Any]) -> tuple[list[str], 
     """Texts of values, and the title of their axis with their unit."""
     numbers = as_numbers(values)
     if not numbers or not numbers[1]:
-        return [found.said(path, value) for value in values], found.words[path]
+        return [found.drawn.value(path, value) for value in values], found.words[path]
     return [f"{value:g}" for value in numbers[0]], found.labels.axis(path, values, found.words[path])
 
 
@@ -388,7 +398,7 @@ def over_time(found: Points, budget: Budget, at: Sequence[Mapping[str, Any]] = (
         figures = list(_over_time_figures(run, budget))
         if figures:
             row = {**found.points[place], "engine": run.meta.engine.name}
-            named = ", ".join(filter(None, [found.told(row), f"seed {run.meta.seed}"]))
+            named = ", ".join(filter(None, [_told(found, row), f"seed {run.meta.seed}"]))
             sections.append(Section(named, figures))
     if not sections:
         more.append(Text("No run was recorded over time: record.interval is off."))

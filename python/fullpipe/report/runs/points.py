@@ -260,6 +260,11 @@ class Points:
         return Labels(scenarios={run.meta.digest: run.meta.scenario for run in self.runs}.values())
 
     @cached_property
+    def drawn(self) -> Labels:
+        """The words of figures: see `Labels.in_print`."""
+        return self.labels.in_print()
+
+    @cached_property
     def doubts(self) -> Doubts:
         """The reasons to doubt the means of the runs."""
         return doubts_of(self.runs)

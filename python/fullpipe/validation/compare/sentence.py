@@ -62,6 +62,10 @@ class Names:
         self.labels = labels or Labels()
         self._settings = settings or {}
 
+    def in_print(self) -> Names:
+        """Return the names of figures: see `Labels.in_print`."""
+        return Names(self.labels.in_print(), self._settings)
+
     def group(self, of: str) -> str:
         """Return the label of a group of flows; both labels if the sides name the group differently."""
         return of if of in TOTALS else joint({each: self.labels.group(each) for each in of.split(BETWEEN)})
