@@ -77,6 +77,8 @@ def test_the_kind_of_a_table_can_be_left_out_of_a_path_or_added() -> None:
     ("values", "numbers"),
     [
         (["10 ms", "1 s"], ([10.0, 1000.0], "ms")),
+        (["250 kB", "1 MB", "4 MB"], ([0.25, 1.0, 4.0], "MB")),
+        (["4 MB", "1 MB", "250 kB", "1 MB"], ([4.0, 1.0, 0.25, 1.0], "MB")),
         (["0.5 bdp", "4 bdp"], ([0.5, 4.0], "bdp")),
         ([1, 2.5], ([1.0, 2.5], "")),
         (["1 bdp", "10 ms"], None),

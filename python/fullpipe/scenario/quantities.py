@@ -181,11 +181,11 @@ def text_of(unit: str, number: float) -> str:
 
 
 def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
-    """Return values as numbers, and their unit. Quantities are converted to the unit of the first value. The
-    result is None if a value is neither a number nor a quantity, or the dimensions of units differ.
+    """Return values as numbers, and their unit. Quantities are converted to the unit of the middle value by
+    size. The result is None if a value is neither a number nor a quantity, or the dimensions of units differ.
 
-    >>> as_numbers(["10 Mbit/s", "1 Gbit/s"])
-    ([10.0, 1000.0], 'Mbit/s')
+    >>> as_numbers(["10 Mbit/s", "1 Gbit/s"]), as_numbers(["250 kB", "1 MB", "4 MB"])
+    (([10.0, 1000.0], 'Mbit/s'), ([0.25, 1.0, 4.0], 'MB'))
     """
     if values and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return [float(str(value)) for value in values], ""
@@ -198,8 +198,9 @@ def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
         return [float(number) for number, _ in parts], unit
     for dimension in (DURATION, RATE, SIZE):
         if all(other in dimension.units for _, other in parts):
-            one = dimension.units[unit]
-            return [float(number * dimension.units[other] / one) for number, other in parts], unit
+            sizes = [(number * dimension.units[other], other) for number, other in parts]
+            unit = sorted(dict.fromkeys(sizes))[(len({*sizes}) - 1) // 2][1]
+            return [float(size / dimension.units[unit]) for size, _ in sizes], unit
     return None
 
 
