@@ -15,10 +15,12 @@ from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.palette import looks_of_numbers
 from fullpipe.plots.charts import spans_much
+from fullpipe.plots.style import REFERENCE
 from fullpipe.report.content import Document, Figure, Heat
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.svg.boxes import heat
 from fullpipe.scenario.labels import title_of
+from tests.boxes import cut_off, overlaps
 
 SIZE, DELAY = "topology.bottleneck.queue.size", "topology.bottleneck.delay"
 
@@ -316,3 +318,61 @@ def test_groups_along_an_axis_say_that_they_are_sums_and_have_their_own_looks() 
         dots = [line for line in place.lines if line.get_marker() != "None" and len(line.get_xdata())]
         mine, old = (line.get_color() for line in dots)
         assert mine != old
+
+
+def lines_at(place: Any) -> list[tuple[list[float], list[float]]]:
+    """The ends of the reference lines of axes."""
+    drawn = [line for line in place.lines if line.get_color() == REFERENCE["color"]]
+    return [(list(line.get_xdata()), list(line.get_ydata())) for line in drawn]
+
+
+@pytest.mark.parametrize("kind", [Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.MEANS])
+def test_a_share_has_a_labelled_line_at_the_fair_share(two: list[Run], kind: Kind) -> None:
+    figure, _ = figure_of(two, Chosen(kind, ["share of mine"], x="size", colour="delay", width="column"))
+    assert [y for _, y in lines_at(figure.axes[0])] == [[0.5, 0.5]]
+    assert "fair\nshare" in [text.get_text() for text in figure.axes[0].texts]
+    assert overlaps(figure) == []
+    assert cut_off(figure) == []
+
+
+def test_the_fair_share_of_cumulative_shares_is_upright(two: list[Run]) -> None:
+    figure, _ = figure_of(two, Chosen(Kind.CDF, ["share of mine"], colour="delay", panel="size"))
+    assert [x for place in figure.axes for x, _ in lines_at(place)] == [[0.5, 0.5]] * 2
+
+
+def test_the_fair_share_follows_the_number_of_flows() -> None:
+    flows = [{"cca": "bbr3", "name": "mine"}, {"cca": "cubic", "name": "other"}]
+    found = runs(flows=flows, sweep={"flows.1.count": [1, 2, 4]})
+    figure, _ = figure_of(found, Chosen(Kind.LINES, ["share of mine"], x="count"))
+    assert lines_at(figure.axes[0]) == [([1, 2, 4], pytest.approx([1 / 2, 1 / 3, 1 / 5]))]
+    ratio, _ = figure_of(found, Chosen(Kind.LINES, ["share_ratio of mine"], x="count"))
+    assert [y for _, y in lines_at(ratio.axes[0])] == [[1, 1]]
+    other, _ = figure_of(found, Chosen(Kind.LINES, ["goodput of mine"], x="count"))
+    assert lines_at(other.axes[0]) == []
+
+
+def test_a_label_of_the_user_keeps_the_direction_of_better(two: list[Run]) -> None:
+    labels = {"x_label": "RTT", "y_label": "rate"}
+    chosen = Chosen(Kind.DELAY, ["goodput of mine"], panel="size", colour="delay", **labels)
+    figure, _ = figure_of(two, chosen)
+    assert figure.axes[0].get_xlabel() == "RTT, better →"
+    assert figure.axes[0].get_ylabel() == "rate, better →"
+
+
+@pytest.mark.parametrize("metrics", [["goodput of mine"], ["goodput of mine", "rtt_mean of mine"]])
+def test_a_label_of_a_log_axis_is_not_longer_than_its_axis(two: list[Run], metrics: list[str]) -> None:
+    chosen = Chosen(Kind.LINES, metrics, x="size", colour="delay", width="column", log=["y"])
+    figure, _ = figure_of(two, chosen)
+    figure.canvas.draw()
+    for place in figure.axes:
+        assert place.get_ylabel().replace("\n", " ").endswith(", log scale")
+        assert place.yaxis.label.get_window_extent().height <= place.get_window_extent().height
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_many_panels_leave_room_for_text_on_the_page(width: str) -> None:
+    found = [table([1.0, 2.0, 9.0]).with_columns(panel=pl.lit(f"{n} BDP")) for n in range(5)]
+    part = Part("mean RTT (ms)", "rtt_mean", pl.concat(found))
+    figure, _ = drawn([part], Chart(Kind.LINES, width, Factors(Factor("size"), panel=Factor("buffer"))))
+    assert figure.get_figheight() < 7.5
+    assert overlaps(figure) == []

@@ -40,3 +40,22 @@ def test_all_numbers_of_a_heat_map_have_the_same_decimals(
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in axes.texts]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ({"a": [109.0, 177.0], "b": [20.01, 20.03]}, ["143", "20"]),
+        ({"a": [20.012, 20.014], "b": [30.1, 30.3]}, ["20.0", "30.2"]),
+        ({"a": [143.452], "b": [20.0]}, ["143.45", "20.00"]),
+        ({"a": [100.0, 200.0], "b": [0.04, 0.05]}, ["150.00", "0.04"]),
+    ],
+    ids=["wide interval", "narrow interval", "one run", "small mean"],
+)
+def test_cells_have_no_more_decimals_than_their_intervals_allow(
+    cells: dict[str, list[float]], words: list[str]
+) -> None:
+    each = [(name, "c", value) for name, values in cells.items() for value in values]
+    _, (axes,) = plots.new_figure()
+    charts.heat_map(axes, pl.DataFrame(each, ["x", "y", "value"], orient="row"), decimals=lambda *_: 2)
+    assert [text.get_text() for text in axes.texts] == words

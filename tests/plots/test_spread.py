@@ -1,5 +1,6 @@
 """The spread of runs: shares, letters, boxes and violins."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.statistics import dkw_half_width
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
 from fullpipe.palette import look_of
-from fullpipe.plots import spread
+from fullpipe.plots import charts, spread
 from tests.chart_rows import rows, rows_of
 
 
@@ -69,6 +70,39 @@ def test_a_violin_has_its_median_and_its_runs() -> None:
         each.get_segments()[0][:, 1].tolist() for each in axes.collections if hasattr(each, "get_segments")
     ]
     assert bars == [[2.5, 2.5]]  # dots show the extremes
+
+
+def test_the_dots_and_the_density_of_a_violin_are_side_by_side() -> None:
+    _, (axes,) = plots.new_figure()
+    values = [float(n % 7) for n in range(20)]
+    spread.distributions(axes, rows({"cubic": values, "bbr3": values}), violins=True)
+    dots = [line.get_xdata() for line in axes.lines if line.get_marker() == "."]
+    bodies = [path.vertices[:, 0] for each in axes.collections for path in each.get_paths() if len(path) > 9]
+    for body, each in zip(bodies, dots, strict=True):
+        assert body.max() < min(each)
+    assert max(dots[0]) < bodies[1].min()
+
+
+def test_boxes_of_one_group_are_nearer_to_each_other_than_to_other_groups() -> None:
+    _, (axes,) = plots.new_figure()
+    each = [(cca, x, float(n)) for x in "ab" for cca in ("cubic", "bbr1", "bbr3") for n in range(FEW + 1)]
+    spread.distributions(axes, rows_of(each))
+    ends = sorted(
+        (box.min(), box.max()) for box in (patch.get_path().vertices[:, 0] for patch in axes.patches)
+    )
+    gaps = [right[0] - left[1] for left, right in pairwise(ends)]
+    assert gaps[2] > 5 * max(gaps[0], gaps[1])
+
+
+def test_bands_have_outlines_with_the_dashes_of_their_line() -> None:
+    for draw in (spread.cumulative_bands, charts.lines_with_bands):
+        _, (axes,) = plots.new_figure()
+        each = [("bbr3", float(x), x + n / 9) for x in range(6) for n in range(10)]
+        draw(axes, pl.DataFrame(each, ["colour", "x", "value"], orient="row"))
+        (band,) = axes.collections
+        assert band.get_linewidth()[0] > 0
+        assert to_hex(band.get_edgecolor()[0]) == look_of("bbr3", 0).color.lower()
+        assert band.get_linestyle()[0][1] is not None, "dashed, as the line"
 
 
 def test_a_violin_of_few_runs_is_its_points() -> None:

@@ -35,16 +35,19 @@ from fullpipe.cli.plot_axes import (
 from fullpipe.palette import Look, is_algorithm, look_of
 from fullpipe.plots import charts, spread
 from fullpipe.plots.charts import Marks, label_once
-from fullpipe.plots.style import is_narrow, legend_entries, note_below
+from fullpipe.plots.style import figure_of, is_narrow, legend_entries, note_below
 
 _MOST_ACROSS = 3
 """Maximum number of panels side by side. A figure of column width has one panel per row."""
 _HEIGHT, _LEAST_HEIGHT = 2.2, 1.1
 """Usual and least height of a row of panels, in inches. Rows are lower if a page has no room for them."""
-_PAGE, _AROUND = 660 / 72, 1.1
-"""Height of the text on a page, and of the legend and the lines below the panels, in inches."""
+_PAGE, _MODERATE, _AROUND = 660 / 72, 7.2, 1.1
+"""Height of the text on a page, height above which rows of panels become lower, and height of the legend and
+the lines below the panels, in inches."""
 _LABEL = 28
 """Maximum length of a line of an axis label, in characters."""
+_LETTERS, _LEAST_LETTERS = 16, 12
+"""Letters of a line of a vertical label per inch of its axis, and the least length of a line."""
 _ABOUT_LETTERS = "; means{where} that share a letter are not shown to differ (Games-Howell, 5 %)"
 _LETTERS_UP_TO = 4
 """Maximum number of letters beside one mean in a figure; means that share a letter are not shown to differ.
@@ -175,6 +178,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     tables, images = [], dict[str, tuple[Any, Part, list[Any]]]()
     for place, panel in zip(used, panels, strict=True):
         data, image = _draw(place, panel, chart, _of_panel(marks, panel, factors.x))
+        _draw_fair_share(place, panel, chart.kind, label=place is used[-1] or _is_last_of_row(place))
         told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
         tables.append(data.with_columns(**told))
         place.set_title(panel.title)
@@ -275,8 +279,8 @@ def _figure(metrics: int, drawn: Sequence[_Panel], chart: Chart) -> tuple[Any, l
     if is_narrow(width):
         across = 1
     rows = -(-panels // across)
-    height = min(_HEIGHT, (_PAGE - _AROUND) / rows)
-    if height < _LEAST_HEIGHT:
+    height = min(_HEIGHT, max(_LEAST_HEIGHT, (_MODERATE - _AROUND) / rows))
+    if height * rows > _PAGE - _AROUND:
         wider = "choose fewer values with --where" if across > 1 else "use --width page, or --where"
         raise typer.BadParameter(f"{panels} panels do not fit a page at this width; {wider}")
     return plots.new_figure(rows, across, width=width, row_height=height, share_y=shared)
@@ -305,6 +309,19 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
     }
     draws = draw.get(kind, partial(spread.distributions, violins=kind == Kind.VIOLIN))
     return draws(place, panel.rows, marks=marks), None
+
+
+def _draw_fair_share(place: Any, panel: _Panel, kind: Kind, *, label: bool) -> None:
+    """Draw the fair share of a metric of shares, if it has one."""
+    if kind != Kind.HEATMAP:
+        are_names = kind != Kind.LINES or not panel.rows["x"].dtype.is_numeric()
+        is_upright = kind in OF_SHARES
+        charts.fair_share_line(place, panel.rows, are_names=are_names, is_upright=is_upright, label=label)
+
+
+def _is_last_of_row(place: Any) -> bool:
+    """Whether axes are the last ones of their row."""
+    return bool(place.get_subplotspec().is_last_col())
 
 
 def _of_panel(marks: Marks, panel: _Panel, x: Factor) -> Marks:
@@ -376,21 +393,33 @@ def _about_letters(data: pl.DataFrame) -> str:
 
 def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared: bool) -> None:
     is_named = not is_shared or place.get_subplotspec().is_first_col()
+    letters = _LABEL if is_shared else _letters_up(place)
     if chart.kind in OF_SHARES:
         place.set_xlabel(part.label if chart.x_label is None else chart.x_label)
         beside = place.get_ylabel() if chart.y_label is None else chart.y_label
         place.set_ylabel(beside if is_named else "")
         return
-    below = f"{factors.x.label}{_TO_BETTER if part.x_better else ''}"
-    place.set_xlabel(fill(below, 2 * _LABEL) if chart.x_label is None else chart.x_label)
-    beside = f"{part.label}{_TO_BETTER if part.better == 'higher' else ''}"
-    own = factors.y.label if chart.kind == Kind.HEATMAP else beside
-    place.set_ylabel(fill(own, _LABEL) if chart.y_label is None else chart.y_label)
+    below = _with_better(factors.x.label if chart.x_label is None else chart.x_label, bool(part.x_better))
+    place.set_xlabel(fill(below, 2 * _LABEL))
+    own = factors.y.label if chart.kind == Kind.HEATMAP else part.label
+    beside = _with_better(own if chart.y_label is None else chart.y_label, part.better == "higher")
+    place.set_ylabel(fill(beside, letters))
     if not is_named:
         place.set_ylabel("")
     low, high = place.get_ylim()
     if chart.kind in _FROM_0 and low > 0:
         place.set_ylim(0, high + (_FOR_LETTERS if chart.kind == Kind.MEANS else _ROOM) * high)
+
+
+def _with_better(label: str, has_direction: bool) -> str:
+    """The label of an axis, with the direction of better values; an empty label stays empty."""
+    return f"{label}{_TO_BETTER}" if label and has_direction else label
+
+
+def _letters_up(place: Any) -> int:
+    """The maximum number of letters in a line beside axes, before the figure is laid out."""
+    inches = place.get_window_extent().height / figure_of(place).dpi
+    return min(_LABEL, max(_LEAST_LETTERS, int(_LETTERS * inches)))
 
 
 def _told_of_scales(places: Sequence[Any], kind: Kind) -> str:
@@ -430,12 +459,17 @@ def _scale(
         if chart.kind == Kind.LINES:
             _scale_sweep(place, panel.rows["x"], chart, factor)
     given = {"x": chart.x_label, "y": chart.y_label}
+    is_shared = len({panel.part.name for panel in panels}) < len(panels)
     for place in places:  # panels that share an axis have the same scale
         for axis in "xy":
             label = getattr(place, f"get_{axis}label")()
             if label and given[axis] is None and getattr(place, f"get_{axis}scale")() == "log":
-                between = "\n" if axis == "x" and len(label) > _LABEL and len(places) > 1 else " "
-                getattr(place, f"set_{axis}label")(f"{label},{between}log scale")
+                if axis == "y":
+                    letters = _LABEL if is_shared else _letters_up(place)
+                    place.set_ylabel(fill(f"{' '.join(label.split())}, log scale", letters))
+                    continue
+                between = "\n" if len(label) > _LABEL and len(places) > 1 else " "
+                place.set_xlabel(f"{label},{between}log scale")
 
 
 def _reaches_0(data: pl.DataFrame, chart: Chart) -> bool:

@@ -63,6 +63,10 @@ _RTTS = ("rtt_min", "rtt_mean", "rtt_p95", "srtt_mean", "srtt_p95")
 """Metrics that are never below the base RTT of the path."""
 _DELIVERED = "flows.goodput_bps"
 """Column of the metrics that cannot exceed the capacity of the path."""
+_FAIR = "fair share of the group"
+"""Name of an extra column, as above."""
+_SHARES = {"share": "equal_share", "share_ratio": 1.0}
+"""The fair share of metrics of shares: the metric that has the fair share, or a number."""
 _SCALE_FROM = 3
 """Minimum number of swept numbers at which their colours form a scale from dark to light."""
 _network = Remembered(resolve)
@@ -357,6 +361,9 @@ class _Axes:
         }
         if delay and BY_NAME[subject.metric].column == _DELIVERED and BY_NAME[subject.metric].unit == "bit/s":
             columns["most"] = pl.col(_CAPACITY) * subject.scale
+        if subject.metric in _SHARES:
+            table = self._with_fair_share(table, subject.metric)
+            columns["fair"] = pl.col(_FAIR)
         if delay and BY_NAME[delay.metric].name in _RTTS:
             columns["least"] = pl.col(_OF_BASE) * delay.scale
         if SAMPLES in table.columns and BY_NAME[subject.metric].unit == "s":
@@ -365,6 +372,16 @@ class _Axes:
         if rows.is_empty():
             raise no_value(subject, self.values)
         return rows
+
+    def _with_fair_share(self, table: pl.DataFrame, metric: str) -> pl.DataFrame:
+        """Values of a share with the fair share of their group; null for a group without other flows."""
+        fair = _SHARES[metric]
+        if not isinstance(fair, str):
+            return table.with_columns(pl.lit(fair).alias(_FAIR))
+        keys = [*paths_of(self.values), "seed", "kind", "of"]
+        known = self.values.filter(pl.col("metric") == fair, pl.col("value") < 1)
+        other = known.select(*keys, pl.col("value").alias(_FAIR))
+        return table.join(other, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     def neutral(self, subject: Subject) -> float | None:
         """The neutral value of the metric if all runs have the same neutral value, else None."""

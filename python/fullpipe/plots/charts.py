@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize
+from matplotlib.colors import LogNorm, Normalize, to_rgba
 from matplotlib.transforms import ScaledTranslation
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import means
 from fullpipe.palette import Look, look_of, looks
-from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across
+from fullpipe.plots.style import REFERENCE, SMALL, figure_of, in_house_style, inches_across
 
 # Looks (colour, line style, marker) and labels of values in figures over many runs. A value has the same look
 # in every panel.
@@ -82,6 +82,14 @@ _FEW = 4
 """Maximum count of numeric positions along an axis at which intervals are bars instead of bands."""
 _BANDS_UP_TO = 3
 """Maximum number of bands of a panel that can be told apart where they overlap."""
+_DENSE, _OUTLINE = 0.18, 0.6
+"""Opacity of a band and of its outline."""
+_BELOW_DATA = 1.5
+"""Layer of reference lines: behind the data."""
+_HALF = 0.4
+"""Half of the length of a reference line at a name of the axis."""
+_MOST_UNCERTAIN = 100
+"""Upper bound of the half width of an interval, in units of the last decimal of a cell."""
 _MUCH = 100
 _WIDE, _SMALLER = 0.68, 5
 """Width of a digit, including its part of the space around a number, as a share of the font size; and the
@@ -120,7 +128,7 @@ def lines_with_bands(
         style = look.point | (look.line if is_number else {"linestyle": "none"})
         line = axes.plot(x, part["mean"], label=words, markersize=4, **style)
         if not has_bars:
-            axes.fill_between(x, part["low"], part["high"], color=look.color, alpha=0.18, linewidth=0)
+            axes.fill_between(x, part["low"], part["high"], **band(look, _DENSE))
             continue
         bars_of = interval_bars(axes, x, part, look.color)
         if is_number:
@@ -128,6 +136,16 @@ def lines_with_bands(
     if not is_number:
         axes.set_xlim(-0.5, len(places) - 0.5)
     return data
+
+
+def band(look: Look, opacity: float) -> dict[str, Any]:
+    """The look of a confidence band: its outline has the dashes of its line, and shows in grey print, too."""
+    return {
+        "facecolor": to_rgba(look.color, opacity),
+        "edgecolor": to_rgba(look.color, _OUTLINE),
+        "linestyle": look.linestyle,
+        "linewidth": 0.5,
+    }
 
 
 def looks_of_names(rows: pl.DataFrame, marks: Marks) -> dict[str, Look]:
@@ -174,6 +192,46 @@ def apart(number: int, count: int) -> float:
 
 
 @in_house_style
+def fair_share_line(
+    axes: Axes, rows: pl.DataFrame, *, are_names: bool, is_upright: bool, label: bool
+) -> None:
+    """Draw the fair share of the rows (`fair`) as a reference line, with its label outside of the axes.
+
+    Nothing is drawn if the fair share is unknown, or differs between the values of `colour` at one `x`.
+
+    Args:
+        axes: Axes on which the values of the rows are drawn.
+        rows: A row per run, with the columns `x` and `fair`.
+        are_names: Whether the values of `x` are side by side, as names are.
+        is_upright: Whether shares are along the horizontal axis.
+        label: Whether the line has a label.
+    """
+    known = rows.select("x", "fair").unique(maintain_order=True) if "fair" in rows.columns else rows.clear()
+    if known.is_empty() or known["fair"].has_nulls():
+        return
+    shares, look = known["fair"].to_list(), REFERENCE | {"zorder": _BELOW_DATA}
+    if len(set(shares)) == 1:
+        (axes.axvline if is_upright else axes.axhline)(shares[0], **look)
+    elif is_upright or known["x"].is_duplicated().any():
+        return
+    elif are_names:
+        for at, share in enumerate(shares):
+            axes.plot([at - _HALF, at + _HALF], [share, share], **look)
+    else:
+        axes.plot(known["x"].to_numpy(), known["fair"].to_numpy(), **look)
+    if label and is_upright:
+        axes.annotate(
+            "fair share", (shares[-1], 0), (2, 3), xycoords=("data", "axes fraction"),
+            textcoords="offset points", fontsize=SMALL, color="0.35", rotation=90, va="bottom", ha="left",
+        )  # fmt: skip
+    elif label:
+        axes.annotate(
+            "fair\nshare", (1, shares[-1]), (3, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", fontsize=SMALL, color="0.35", va="center", ha="left",
+        )  # fmt: skip
+
+
+@in_house_style
 def heat_map(
     axes: Axes,
     rows: pl.DataFrame,
@@ -190,8 +248,8 @@ def heat_map(
     logarithmic if positive means span more than a factor of 100. A neutral value is white, larger values are
     blue, smaller values are red, and the scale extends equally far below and above the neutral value. All
     numbers have the same number of decimals. `decimals` computes this number from the ends of the scale; the
-    default is three significant digits of the largest mean. Decimals are left out if the numbers would not
-    fit into the cells.
+    default is three significant digits of the largest mean. Decimals are left out if they are smaller than a
+    hundredth of an interval, or if the numbers would not fit into the cells.
 
     Returns the columns y, x, runs, mean, low and high (truncated at the bounds), and the image for a colour
     bar.
@@ -210,6 +268,7 @@ def heat_map(
     if not data["y"].dtype.is_numeric():
         axes.invert_yaxis()
     digits = decimals(low, high) if decimals else max(0, 2 - _magnitude(max(abs(low), abs(high))))
+    digits = _certain(data, digits)
     room = inches_across(axes) / len(columns)
     texts, size = _fitting(grid[np.isfinite(grid)], digits, room)
     shown = iter(texts)
@@ -219,6 +278,16 @@ def heat_map(
             colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "black"
             axes.text(column, line, next(shown), ha="center", va="center", fontsize=size, color=colour)
     return data, drawn
+
+
+def _certain(data: pl.DataFrame, digits: int) -> int:
+    """At most `digits` decimals: so few that the half width of every interval has at most two digits, but so
+    many that no mean except 0 looks like 0."""
+    widest = max(((data["high"] - data["low"]) / 2).to_list())
+    means = [abs(mean) for mean in data["mean"].to_list() if mean]
+    while digits > 0 and widest * 10**digits >= _MOST_UNCERTAIN and all(round(m, digits - 1) for m in means):
+        digits -= 1
+    return digits
 
 
 def _colours(low: float, high: float, neutral: float | None) -> tuple[Normalize, str]:

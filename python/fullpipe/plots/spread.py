@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean, median
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_howell
 from fullpipe.palette import Look
-from fullpipe.plots.charts import PLAIN, Marks, apart, interval_bars, looks_of_names, summarised, text
+from fullpipe.plots.charts import PLAIN, Marks, apart, band, interval_bars, looks_of_names, summarised, text
 from fullpipe.plots.style import REFERENCE, SMALL, in_house_style
 
 # Throughput over delay: a mark per algorithm at the mean of runs, with an ellipse of their spread.
@@ -146,8 +146,12 @@ _STEPS = 1000
 """Maximum number of steps of a cumulative share; further steps would be narrower than the line."""
 _MARGIN = 0.05
 """Length by which a distribution function continues at each end, as a share of the span of all values."""
+_GROUP = 0.6
+"""Width of the boxes or violins at one value of x, as a share of the distance between values."""
 _SPREAD = 0.25
-"""Spread of the dots of runs to each side, as a share of the violin's width."""
+"""Spread of the dots of few runs to each side, as a share of the width of a box."""
+_OF_DOTS = (0.06, 0.36)
+"""Ends of the dots beside a violin, from its middle to the right, as shares of its width."""
 
 
 @in_house_style
@@ -198,7 +202,7 @@ def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl
         axes.step(along, [0, *data["share"], 1], where="post", label=words, **look.line)
         if n >= BANDS_FROM:
             low, high = [0, *data["low"], data["low"][-1]], [min(half, 1), *data["high"], 1]
-            axes.fill_between(along, low, high, step="post", color=look.color, alpha=alpha, linewidth=0)
+            axes.fill_between(along, low, high, step="post", **band(look, alpha))
         found.append(data)
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("share of runs")
@@ -259,7 +263,8 @@ def distributions(
     """Draw a box or a violin of the runs of every `x` and `colour`. Whiskers reach to the extremes. Up to
     five runs are drawn as points, with a line at their median. A violin has a bar at its median and, for up
     to 50 runs, a dot for each run instead of a whisker. With several colours, markers show the medians of
-    boxes, and of violins without dots.
+    boxes, and of violins without dots. Violins with dots have their density to the left, and the dots to the
+    right.
 
     If there is one `colour` and `x` are names, each name has its own colour.
 
@@ -267,7 +272,7 @@ def distributions(
     """
     places = rows["x"].unique(maintain_order=True).to_list()
     parts = list(marks.parts(rows))
-    width = 0.7 / len(parts)
+    width = _GROUP / len(parts)
     own = looks_of_names(rows, marks)
     draw = _violins if violins else _boxes
     for number, (part, _, words, look) in enumerate(parts):
@@ -303,14 +308,19 @@ def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, look: L
 def _points(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
     middle = median(values)
     axes.plot([at - width / 2, at + width / 2], [middle, middle], "-", color="black", linewidth=1)
-    axes.plot(_beside(at, width, len(values)), values, zorder=_ABOVE, **_DOT, **look.point)
+    reach = _SPREAD * width / 2
+    at_runs = _between(at - reach, at + reach, len(values))
+    axes.plot(at_runs, values, zorder=_ABOVE, **_DOT, **look.point)
 
 
 def _violins(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
     colour = look.color
     has_dots = len(values) <= POINTS_UP_TO
     if len(set(values)) > 1:
-        found = axes.violinplot([values], [at], widths=width, showmedians=True, showextrema=not has_dots)
+        side: Literal["low", "both"] = "low" if has_dots else "both"
+        found = axes.violinplot(
+            [values], [at], widths=width, showmedians=True, showextrema=not has_dots, side=side
+        )
         middle = found.pop("cmedians")
         drawn: list[Any] = [*cast(Sequence[Any], found.pop("bodies")), *found.values()]
         for each in drawn:
@@ -318,9 +328,10 @@ def _violins(axes: Axes, values: Sequence[float], at: float, width: float, look:
             each.set_linewidth(0.8)
         middle.set_color("black")
     if has_dots:
-        axes.plot(_beside(at, width, len(values)), values, ".", color=colour, markersize=2.5, zorder=3)
+        first, last = (at + width * end for end in _OF_DOTS)
+        axes.plot(_between(first, last, len(values)), values, ".", color=colour, markersize=2.5, zorder=3)
 
 
-def _beside(at: float, width: float, count: int) -> Any:
+def _between(first: float, last: float, count: int) -> Any:
     """Return the positions of dots that do not hide each other. Equal arguments give equal positions."""
-    return at + _SPREAD * width * (np.arange(count) * 0.618 % 1 - 0.5)
+    return first + (last - first) * (np.arange(count) * 0.618 % 1)
