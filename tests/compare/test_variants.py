@@ -379,7 +379,47 @@ def test_differences_are_drawn_as_a_forest(small: str) -> None:
     CliRunner().invoke(app, ["compare", small, *words, "--seeds", "3", "--json", "--jobs", "1"])
     numbers = pl.read_csv("fig/two-forest.csv")
     assert numbers["metric"].value_counts().sort("metric").rows() == [("goodput", 6), ("jain", 2)]
-    assert Path("fig/two-forest.svg").exists()
+    assert set(numbers["label"].str.split(",").list.first()) == {"reno", "vegas"}
+    assert {path.suffix for path in Path("fig").iterdir()} == {".png", ".svg", ".pdf", ".csv"}
+
+
+def test_a_forest_has_names_of_algorithms_its_width_and_a_note(
+    small: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Any] = []
+
+    def kept(*given: Any, **more: Any) -> Any:
+        drawn.append(forest(*given, **more))
+        return drawn[-1]
+
+    forest = plots.forest
+    monkeypatch.setattr(plots, "forest", kept)
+    words = ["compare", small, "--over", "flows.0.cca=cubic,bbr1,bbr3", "--metric", "jain", "--seeds", "3"]
+    out = ["--jobs", "1", "--plot", "a.pdf", "--plot", "a.png", "--width", "ieee-column"]
+    done = CliRunner().invoke(app, [*words, *out])
+    assert done.exit_code in (0, 1), done.output
+    ((figure, _),) = drawn
+    assert figure.get_figwidth() == 3.5
+    note = figure.get_supxlabel().replace("\n", " ")
+    assert "reference: CUBIC; 3 seeds; verdicts after Holm's correction for 2 tests" in note
+    labels = [tick.get_text().partition(",")[0] for tick in figure.axes[0].get_yticklabels()]
+    assert labels == ["BBRv3", "BBRv1"]
+    assert {path.name for path in Path().glob("a.*")} == {"a.pdf", "a.png", "a.csv"}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--plot", "a.jpg"], "a figure ends in .png, .svg, .pdf"),
+        (["--plot", "a.pdf", "--width", "broad"], "must be one of page, column"),
+        (["--width", "page"], "needs --plot"),
+    ],
+)
+def test_wrong_files_and_widths_are_refused_before_runs(small: str, words: list[str], told: str) -> None:
+    done = CliRunner().invoke(app, ["compare", small, "--over", "flows.0.cca=cubic,bbr1", *words])
+    assert done.exit_code == 2
+    assert told in done.output
+    assert not Path("runs").exists()
 
 
 @pytest.mark.parametrize(
@@ -440,7 +480,7 @@ def test_all_differences_of_a_panel_have_the_unit_of_its_axis(
     monkeypatch.setattr(plots, "forest", recorded)
     rows = [undecided("rtt_mean", "s", mean, margin, of) for of, mean in (("mine", first), ("beside", 0.2))]
     made = VariantComparison(scenario="two", sides={"reference": [1], "other": [1]}, findings=rows)
-    draw_forest(tmp_path, [made], {}, quiet=True)
+    draw_forest([tmp_path], [made], {}, quiet=True)
     ((found, units),) = drawn
     assert units == {"rtt_mean": f"{axis}, ←\N{NO-BREAK SPACE}better"}
     assert found == pytest.approx(differences)

@@ -49,3 +49,25 @@ def test_refusals_are_one_line(folders: list[str], tmp_path: Path) -> None:
         assert done.exit_code == 2, done.output
         assert message in done.output
         assert len(done.output.splitlines()) == 1
+
+
+def test_every_file_and_folder_of_a_repeated_option_is_written(
+    folders: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_figures_quick(monkeypatch)
+    outs = ["one.png", "two.pdf", "folder"]
+    words = [word for out in outs for word in ("--out", str(tmp_path / out))]
+    done = CliRunner().invoke(app, ["plot", folders[0], *words, "--json"])
+    found = {Path(name).relative_to(tmp_path).as_posix() for name in json.loads(done.output)["files"]}
+    drawn = {f"folder/cubic-vs-bbr1.{ending}" for ending in ("png", "svg", "pdf", "csv")}
+    assert found == {"one.png", "one.csv", "two.pdf", "two.csv", *drawn}
+    assert all((tmp_path / name).stat().st_size for name in found)
+
+
+def test_a_png_has_the_dots_that_journals_ask_for(folders: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "it.png"
+    assert (
+        CliRunner().invoke(app, ["plot", folders[0], "--width", "column", "--out", str(out)]).exit_code == 0
+    )
+    width = int.from_bytes(out.read_bytes()[16:20])
+    assert width == 3.5 * 300

@@ -74,3 +74,11 @@ def test_verdicts_and_the_margin_are_in_a_legend_and_differ_in_grey() -> None:
     assert [text.get_text() for text in legend.get_texts()] == words
     assert len({line.get_marker() for line in legend.get_lines()}) == 4
     assert "95 % confidence intervals" in figure.get_supxlabel()
+
+
+def test_ticks_of_a_narrow_forest_do_not_touch() -> None:
+    each = [("loss_rate", name, 0.003, "worse") for name in ("bbr3", "vegas")]
+    table = rows(*each).with_columns(low=pl.lit(-0.0012), high=pl.lit(0.0062), margin=pl.lit(0.001))
+    for width in ("column", "page"):
+        figure, _ = plots.forest(table, {"loss_rate": "dropped data packet share"}, width)
+        assert overlaps(figure) == []

@@ -146,7 +146,7 @@ def test_the_command_draws_them(
     make_figures_quick(monkeypatch, layouts=1)
     told = CliRunner().invoke(app, ["plot", str(phone.folder), "--kind", kind, "--out", str(tmp_path)])
     assert told.exit_code == 0, told.output
-    assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".svg", ".csv"}
+    assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".svg", ".pdf", ".csv"}
 
 
 @pytest.mark.parametrize("kind", plots.PACKET_FIGURES)

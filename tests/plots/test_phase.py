@@ -94,7 +94,7 @@ def test_what_does_not_fit_is_refused(words: tuple[str, ...], told: str, two: Ru
 def test_the_command_draws_them(kind: str, two: Run, tmp_path: Path) -> None:
     told = CliRunner().invoke(app, ["plot", str(two.folder), "--kind", kind, "--out", str(tmp_path)])
     assert told.exit_code == 0, told.output
-    assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".svg", ".csv"}
+    assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".svg", ".pdf", ".csv"}
 
 
 @pytest.mark.parametrize("kind", plots.SAMPLE_FIGURES)

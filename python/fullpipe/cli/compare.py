@@ -16,6 +16,8 @@ from fullpipe.cli.shared import (
     LabelOption,
     On,
     Out,
+    checked_width,
+    figure_target,
     seeds_of,
     target,
 )
@@ -88,14 +90,18 @@ def compare(
     out: Out = Path("runs"),
     content: ContentOption = Content.NEWEST,
     figures: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             "--plot",
-            parser=target,
+            parser=figure_target,
             metavar="DIR",
-            help="Also draw figures in this folder: differences of variants (or one .pdf, .svg or .png file),"
-            " or time series of engines.",
+            help="Also draw differences of variants, or time series of engines, in this folder, or .pdf, .svg"
+            " or .png file; may be repeated.",
         ),
+    ] = None,
+    width: Annotated[
+        str | None,
+        typer.Option(metavar="WIDTH", help="With --plot: width of the figure, as in `fullpipe plot`."),
     ] = None,
     file: Annotated[
         Path | None,
@@ -147,7 +153,8 @@ def compare(
         on=on,
         out=out,
         content=content,
-        figures=figures,
+        figures=list(dict.fromkeys(figures or ())),
+        width=checked_width(width),
         file=file,
         allow_python=allow_python,
         as_json=as_json,

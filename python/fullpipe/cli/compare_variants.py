@@ -14,7 +14,7 @@ from fullpipe import files
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import axis_shown, interval_shown, metric_shown
 from fullpipe.cli.asked import note_version, read_scenario
-from fullpipe.cli.output import echo
+from fullpipe.cli.output import complain, echo
 from fullpipe.errors import ScenarioError
 from fullpipe.report import basis
 from fullpipe.report.files import file_of
@@ -23,7 +23,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.files import value_of
 from fullpipe.validation.compare import Finding, VariantComparison, stored
 from fullpipe.validation.compare.conclusion import conclusion
-from fullpipe.validation.compare.sentence import Names, names_of
+from fullpipe.validation.compare.sentence import Names, family_size, names_of
 from fullpipe.validation.over import SCENARIO
 
 
@@ -112,18 +112,29 @@ def _headed(one: VariantComparison, names: Names, *, is_single: bool) -> dict[st
     return {"scenario": one.scenario, **sides, "rows": []}
 
 
+_PAGE = 660 / 72
+"""Height of the text on a page, in inches."""
+
+
 def draw_forest(
-    folder: Path, found: Sequence[VariantComparison], labels: Mapping[str, str], *, quiet: bool
+    outs: Sequence[Path],
+    found: Sequence[VariantComparison],
+    labels: Mapping[str, str],
+    width: str | None = None,
+    *,
+    quiet: bool,
 ) -> None:
     """Write a figure of all differences, and print the names of its files.
 
     Args:
-        folder: Folder of the files, or a .png, .svg or .pdf file.
+        outs: Folders of the files, or .png, .svg or .pdf files.
         found: The comparisons.
         labels: Labels of paths and values. These labels replace labels in the scenarios.
+        width: Width of the figure, one of `fullpipe.plots.style.WIDTHS`.
         quiet: Print the names on standard error.
     """
-    names, several = names_of(found, labels).in_print(), len({each.other for each in found}) > 1
+    in_keys, several = names_of(found, labels), len({each.other for each in found}) > 1
+    names = in_keys.in_print()
     every = [row for each in names.shown(found) for row in each.rows]
     shares = _in_percent(every)
     rows = [
@@ -140,13 +151,22 @@ def draw_forest(
     counts = sorted({len(each.seeds) for each in found})
     seeds = " to ".join(str(count) for count in dict.fromkeys([counts[0], counts[-1]]))
     told = f"reference: {', '.join(references)}; {seeds} seed{'' if seeds == '1' else 's'}"
+    if (tests := family_size(every)) > 1:
+        told += f"; verdicts after Holm's correction for {tests:,} tests"
     from fullpipe import plots  # imported here, as most comparisons draw nothing
+    from fullpipe.plots.style import as_wide_as
 
-    figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units, notes=told)
-    is_file = folder.suffix.removeprefix(".") in plots.FORMATS
-    name = f"{found[0].scenario}-forest"
-    for path in plots.save_as(figure, data, folder) if is_file else plots.save(figure, data, folder, name):
-        echo(path, err=quiet)
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    with as_wide_as(width):
+        figure, data = plots.forest(table, units, notes=told)
+    if (inches := figure.get_figheight()) > _PAGE:
+        complain(
+            f"note: the figure is {inches:.0f} inches high; choose metrics with --metric, or --width page"
+        )
+    data = data.with_columns(label=pl.Series([in_keys.place(row, with_side=several) for row in every]))
+    for out in outs:
+        for path in plots.write(figure, data, out, f"{found[0].scenario}-forest"):
+            echo(path, err=quiet)
 
 
 def _in_percent(rows: Sequence[Finding]) -> dict[str, bool]:

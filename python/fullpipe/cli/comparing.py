@@ -66,7 +66,9 @@ class Comparing:
     on: str = "local"
     out: Path = Path("runs")
     content: str = NEWEST
-    figures: Path | None = None
+    figures: Sequence[Path] = ()
+    width: str | None = None
+    """Width of figures."""
     file: Path | None = None
     allow_python: bool = False
     as_json: bool = False
@@ -78,6 +80,8 @@ class Comparing:
             told_how = "every --metric has a group of its own; leave out --of"
             raise typer.BadParameter(told_how, param_hint="--of")
         is_of_variants = bool(self.over or self.baseline)
+        if self.width and not self.figures:
+            raise typer.BadParameter("needs --plot", param_hint="--width")
         if self.is_stored:
             if is_of_variants or self.engines or self.assignments:
                 told_how = "stored runs are compared as they are; to run variants, name a scenario"
@@ -172,7 +176,7 @@ class Comparing:
         groups = self.groups(job.scenario for job in chain(*sides.values()))
         made = compared(sides, runs, self.asked or None, self.margins, groups, settings)
         if self.figures:
-            draw_forest(self.figures, made, self.labels, quiet=self.as_json)
+            draw_forest(self.figures, made, self.labels, self.width, quiet=self.as_json)
         self._tell_variants(made, runs)
 
     def _compare_baseline(self, chosen: Scenario, file: Path) -> None:
@@ -262,9 +266,19 @@ class Comparing:
             runs=[run for each in sides for of_side in each.values() for run in of_side],
         )
         if self.figures:
+            self._check_files(len(made))
             for one, runs in zip(made, sides, strict=True):
                 labels = names_of([one], self.labels).labels
-                _draw(self.figures, runs, one.scenario, one.point, labels, quiet=self.as_json)
+                named = (one.scenario, one.point, labels)
+                _draw(self.figures, runs, *named, self.width, quiet=self.as_json)
+
+    def _check_files(self, points: int) -> None:
+        """Raise BadParameter if one file would have the figures of several points."""
+        from fullpipe.plots import is_file  # imported here, as most comparisons draw nothing
+
+        if points > 1 and (file := next(filter(is_file, self.figures), None)):
+            told_how = f"{file} is one file for the figures of {points} points; name a folder"
+            raise typer.BadParameter(told_how, param_hint="--plot")
 
 
 def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
@@ -365,11 +379,12 @@ def _by_engine(outcomes: Sequence[Outcome]) -> list[tuple[Mapping[str, Any], dic
 
 
 def _draw(
-    folder: Path,
+    outs: Sequence[Path],
     runs: Mapping[str, Sequence[Run]],
     name: str,
     point: Mapping[str, Any],
     labels: Labels,
+    width: str | None,
     *,
     quiet: bool,
 ) -> None:
@@ -378,9 +393,12 @@ def _draw(
     if series.is_empty():
         raise typer.BadParameter('--plot: there are no samples to draw; set record.interval = "100 ms"')
     from fullpipe import plots  # imported here, as most comparisons draw nothing
+    from fullpipe.plots.style import as_wide_as
 
     words = {of: labels.group(of) for of in series["of"].unique()}
-    figure, data = plots.engines(series.with_columns(pl.col("of").replace(words)))
+    with as_wide_as(width):
+        figure, data = plots.engines(series.with_columns(pl.col("of").replace(words)))
     stem = "-".join([name, *(value_text(v).replace("/", "-").replace(" ", "") for v in point.values())])
-    for path in plots.save(figure, data, folder, stem):
-        echo(path, err=quiet)
+    for out in outs:
+        for path in plots.write(figure, data, out, stem):
+            echo(path, err=quiet)

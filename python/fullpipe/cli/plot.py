@@ -19,7 +19,14 @@ from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.plot_time import in_order, labelled_flows, over_time
 from fullpipe.cli.selection import filtered_runs, of_one_scenario, read_labels
-from fullpipe.cli.shared import Content, ContentOption, LabelOption, seconds_of, target
+from fullpipe.cli.shared import (
+    Content,
+    ContentOption,
+    LabelOption,
+    checked_width,
+    figure_target,
+    seconds_of,
+)
 from fullpipe.cli.stored import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.errors import ResultError
 from fullpipe.plots.style import WIDTHS, as_wide_as, check_formulas, within_time
@@ -104,9 +111,6 @@ def _told(option: str, kind: Kind | None) -> str:
     return f"{told}, not with --kind {kind}{f'; {instead}' if instead else ''}"
 
 
-_OTHER_FORMATS = (".jpg", ".jpeg", ".eps", ".ps", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".pgf")
-"""File extensions of image formats that are not supported. Any other unknown extension counts as part of a
-folder's name."""
 ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     **plots.CELL_FIGURES,
     **plots.PACKET_FIGURES,
@@ -142,9 +146,13 @@ def plot(
         ),
     ] = None,
     out: Annotated[
-        Path,
-        typer.Option(parser=target, metavar="DIR", help="Folder, or .png, .svg or .pdf file."),
-    ] = Path("figures"),
+        list[Path] | None,
+        typer.Option(
+            parser=figure_target,
+            metavar="DIR",
+            help="Folder, or .png, .svg or .pdf file (default: figures); may be repeated.",
+        ),
+    ] = None,
     kind: Annotated[
         Kind | None,
         typer.Option(
@@ -258,7 +266,7 @@ def plot(
         bool, typer.Option("--json", help="Print the names of the files as one JSON object.")
     ] = False,
 ) -> None:
-    """The figure is written as PNG and SVG, and its values as CSV. By default, runs are drawn over time.
+    """The figure is written as PNG, SVG and PDF, and its values as CSV. By default, runs are drawn over time.
 
     With `--metric`, `--x` or a kind from lines to means, figures show metrics of many runs. `--kind delay --x
     queueing_p95` draws throughput over p95 queueing delay, as in papers on Sprout and Copa.
@@ -267,20 +275,16 @@ def plot(
     one-way, clumps, pauses and handover need packets captured at both ends, and sequence at the sender.
     phase and rates need samples. all_scaled is the plot of this name in Flent.
     """
-    if out.suffix.lower() in _OTHER_FORMATS:
-        raise refused(
-            f"--out {out}: a figure ends in .{', .'.join(plots.FORMATS)}; choose one of these endings"
-        )
+    outs = list(dict.fromkeys(out or [Path("figures")]))
     kind = kind or (Kind.LINES if metric or x else None)
     check_options(context, kind)
     if quantity and var is not None:
         raise refused("--quantity excludes --var; give all names to --var, which also takes quantities")
     if mean and var is not None:
         raise refused("--mean excludes --var; name quantities with --quantity")
-    if name is not None and _is_file(out):
+    if name is not None and any(map(plots.is_file, outs)):
         raise refused("--name needs a folder as --out, but --out is a file; leave out --name")
-    if width is not None and width not in WIDTHS:
-        raise typer.BadParameter(f"must be one of {', '.join(WIDTHS)}", param_hint="--width")
+    checked_width(width)
     given = read_labels(label or ())
     for option, text in (("--xlabel", x_label), ("--ylabel", y_label)):
         try:
@@ -306,7 +310,7 @@ def plot(
             runs = in_order(read_runs(runs_in(folders, content)), mean=mean)
             figure, data = over_time(runs, quantity or (), var, flow or (), given, mean=mean)
             title = runs[0].name
-        return _write(figure, data, out, title if name is None else name, as_json)
+        return _write(figure, data, outs, title if name is None else name, as_json)
 
 
 def _of_one(
@@ -341,15 +345,11 @@ def _chosen_flows(kind: Kind, flows: Sequence[str], labels: Sequence[str]) -> di
     return {"flow": flows[0]}
 
 
-def _is_file(out: Path) -> bool:
-    """Whether `out` names a file, not a folder."""
-    return out.suffix.removeprefix(".") in plots.FORMATS
-
-
-def _write(figure: Any, data: pl.DataFrame, out: Path, name: str, as_json: bool) -> None:
-    """Write the figure and its numbers, and print the names of the files."""
+def _write(figure: Any, data: pl.DataFrame, outs: Sequence[Path], name: str, as_json: bool) -> None:
+    """Write the figure and its numbers to all files and folders, and print the names of the files."""
     try:
-        written = plots.save_as(figure, data, out) if _is_file(out) else plots.save(figure, data, out, name)
+        every = [path for out in outs for path in plots.write(figure, data, out, name)]
+        written = list(dict.fromkeys(every))
     except (ValueError, ResultError) as error:
         complain(error)
         raise typer.Exit(2) from None

@@ -31,6 +31,37 @@ def target(text: str | Path) -> Path:
     return Path(name)
 
 
+_OTHER_FORMATS = (".jpg", ".jpeg", ".eps", ".ps", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".pgf")
+"""File extensions of image formats that are not supported. Any other unknown extension counts as part of a
+folder's name."""
+
+
+def figure_target(text: str | Path) -> Path:
+    """Return the output path of a figure, a file or a folder, as `target` does.
+
+    Raises:
+        BadParameter: If the name has the ending of another image format.
+    """
+    path = target(text)
+    if path.suffix.lower() in _OTHER_FORMATS:
+        raise typer.BadParameter(f"{path}: a figure ends in .png, .svg, .pdf; choose one of these endings")
+    return path
+
+
+def checked_width(width: str | None) -> str | None:
+    """The width of a figure.
+
+    Raises:
+        BadParameter: If no width has this name.
+    """
+    if width is not None:
+        from fullpipe.plots.style import WIDTHS  # imported here, as most commands draw nothing
+
+        if width not in WIDTHS:
+            raise typer.BadParameter(f"must be one of {', '.join(WIDTHS)}", param_hint="--width")
+    return width
+
+
 Out = Annotated[Path, typer.Option(parser=target, help="Store: the folder of stored runs.", metavar="DIR")]
 MAX_SEEDS = 100_000
 

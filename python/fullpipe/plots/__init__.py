@@ -14,11 +14,13 @@ from fullpipe.plots.style import (
     FORMATS,
     check_format,
     in_house_style,
+    is_file,
     new_figure,
     note_below,
     save,
     save_as,
     shared_legend,
+    write,
 )
 from fullpipe.plots.variables import channel, variables, waits
 
@@ -43,6 +45,7 @@ __all__ = [
     "grouped_bars",
     "handover",
     "in_house_style",
+    "is_file",
     "lines_with_intervals",
     "new_figure",
     "note_below",
@@ -55,4 +58,5 @@ __all__ = [
     "sorted_bars",
     "time_series",
     "variables",
+    "write",
 ]

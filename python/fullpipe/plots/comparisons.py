@@ -14,12 +14,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.palette import COLOURS, DASHES, looks
-from fullpipe.plots.style import in_house_style, is_narrow, new_figure, note_below, shared_legend
+from fullpipe.plots.style import (
+    in_house_style,
+    inches_across,
+    is_narrow,
+    new_figure,
+    note_below,
+    shared_legend,
+)
 
 # Algorithms or conditions side by side, with confidence intervals over runs.
 
@@ -201,6 +208,8 @@ _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
 _LETTERS = 11
 """Maximum number of letters in a line of an axis label, per inch of width; the width is that of the panel and
 of the names beside it."""
+_TICKS = 1.6
+"""Number of ticks per inch of a panel before the names beside it are laid out."""
 _HIDES = 20
 """Ratio of the largest difference to the median difference above which the axis is logarithmic."""
 
@@ -240,6 +249,7 @@ def forest(
     for number, (place, metric) in enumerate(zip(places, metrics, strict=False)):
         of_metric = rows.filter(pl.col("metric") == metric)
         _panel(place, of_metric, labels[number // across])
+        place.xaxis.set_major_locator(MaxNLocator(max(3, int(_TICKS * inches_across(place)))))
         place.set_xlabel(units[metric])
         _scale(place, of_metric)
         place.set_xlabel(fill(place.get_xlabel(), letters))

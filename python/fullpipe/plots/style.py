@@ -44,6 +44,9 @@ _LINE_HEIGHT = 1.4
 """Height of a line of text, as a multiple of its font size."""
 _LETTERS_BELOW = 17.5
 """Letters of a line below a figure, per inch of its width."""
+_UNIT = re.compile(r"(?<=\d) (?=%)")
+"""Space between a number and its unit in lines below a figure, which are not broken there."""
+_UNBROKEN = "\N{NO-BREAK SPACE}"
 _HANDLE, _BETWEEN = 3.0, 3.0
 """Length of a line sample in a legend, and room beside its label, in multiples of the font size."""
 MANY_MARKS, MANY_POINTS = 250, 5000
@@ -69,9 +72,10 @@ WIDTHS = {
     "springer-column": 3.31,
     "springer-page": 6.85,
     "lncs": 4.8,
+    "slide": 6.4,
 }
 """Widths of figures in inches, by name. IEEE: 21 and 43 picas; ACM: acmart, sigconf; Springer: 84 and 174 mm;
-LNCS: 122 mm."""
+LNCS: 122 mm. A slide shows a figure at twice its width, with letters of at least 14 points."""
 _NARROW = 5.0
 """Least width, in inches, of a figure with axes side by side; a narrower figure stacks all axes."""
 _asked: ContextVar[str | None] = ContextVar("width", default=None)
@@ -291,7 +295,9 @@ def note_below(figure: Figure, lines: Sequence[str]) -> None:
     """Write small grey text below all axes, and below earlier text, wrapped at the width of the figure. Empty
     lines are left out. The figure grows by the height of the text."""
     letters = int(_LETTERS_BELOW * figure.get_figwidth())
-    lines = [part for line in lines for part in wrap(line, letters)]
+    whole = (_UNIT.sub(_UNBROKEN, line) for line in lines)
+    lines = [part for line in whole for part in wrap(line, letters, break_on_hyphens=False)]
+    lines = [line.replace(_UNBROKEN, " ") for line in lines]
     if not lines:
         return
     figure.set_figheight(figure.get_figheight() + _LINE_HEIGHT * len(lines) * SMALL / 72)
@@ -430,9 +436,21 @@ def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]
     return [path] if data is None else [path, _numbers(data, path)]
 
 
+def is_file(out: Path) -> bool:
+    """Whether the output path of a figure is a file, not a folder."""
+    return out.suffix.removeprefix(".") in FORMATS
+
+
+def write(figure: Figure, data: pl.DataFrame, out: Path, name: str) -> list[Path]:
+    """Write a file as `save_as`, or PNG, SVG, PDF and CSV files into a folder, and return the paths."""
+    return save_as(figure, data, out) if is_file(out) else save(figure, data, out, name, FORMATS)
+
+
 @in_house_style
-def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Path]:
-    """Write `name`.png, `name`.svg and `name`.csv into the folder, and return the three paths.
+def save(
+    figure: Figure, data: pl.DataFrame, folder: Path, name: str, formats: Sequence[str] = ("png", "svg")
+) -> list[Path]:
+    """Write `name`.png, `name`.svg and `name`.csv into the folder, or other `formats`, and return the paths.
 
     Equal figures give equal bytes: the files have no dates and no version of matplotlib.
 
@@ -444,10 +462,10 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
         raise ValueError(f'"{name}" is not a valid name of a figure; give a name without a folder')
     files.make_folder(folder)
     keep_apart(figure)
-    png, svg = (folder / f"{name}.{suffix}" for suffix in ("png", "svg"))
-    _draw(figure, png)
-    _draw(figure, svg)
-    return [png, svg, _numbers(data, svg)]
+    drawn = [folder / f"{name}.{suffix}" for suffix in formats]
+    for path in drawn:
+        _draw(figure, path)
+    return [*drawn, _numbers(data, drawn[0])]
 
 
 def _draw(figure: Figure, path: Path) -> None:
