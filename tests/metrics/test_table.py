@@ -164,7 +164,7 @@ def one_column(*cells: Any) -> list[str]:
         (5, 5),
     )
     lines = latex_of(pivot).splitlines()
-    return [lines[1], *(line for line in lines if re.match(r"\d+ &", line))]
+    return [lines[2], *(line for line in lines if re.match(r"\d+ &", line))]
 
 
 def test_latex_numbers_have_their_uncertainty_and_a_common_format() -> None:
@@ -271,9 +271,26 @@ def test_a_latex_table_prints_its_metric_its_runs_and_the_meaning_of_parentheses
     lines = [line for line in table(store, *words).stdout.splitlines() if not line.startswith("%")]
     head = "\n".join(lines)
     assert r"\multicolumn{2}{c}{goodput of mine (Mbit/s)}" in head
-    assert r"\footnotesize\raggedright Means of 2 runs" in head
-    long = [*lines, *one_column(cell(1e6, 3e6, low=0.0), cell(19e6, 0.1e6))]
-    assert any("half widths of 95 " in line for line in long)
+    assert "\nMeans of 2 runs.\\par\n" in head
+    pivot = Pivot(["n"], [], [["1"]], [Column("m", "m", [], [])], [[cell(19e6, 0.1e6)]], (5, 5))
+    assert "In parentheses: half widths of 95 \\% confidence intervals" in latex_of(pivot)
+
+
+def test_a_latex_table_has_either_parentheses_or_brackets() -> None:
+    columns = [Column(name, name, [], []) for name in ("goodput", "delay")]
+    row = [cell(19e6, 0.1e6), cell(1e6, 3e6, low=0.0)]
+    text = latex_of(Pivot(["n"], [], [["1"]], columns, [row], (5, 5)))
+    assert r"1 & {19.00 [18.90, 19.10]} & {1.00 [0.00, 4.00]} \\" in text
+    assert "parentheses" not in text
+
+
+def test_notes_of_a_latex_table_are_as_wide_as_the_table() -> None:
+    lines = latex_of(Pivot(["n"], [], [["1"]], [Column("m", "m", [], [])], [[cell(19e6, 0.1e6)]], (5, 5)))
+    before, _, after = lines.partition("\\end{tabular}}%\n")
+    assert before.count("{") - before.count("}") == 1, "the tabular is in a box"
+    assert after.startswith("\\begin{minipage}{\\wd0}\n\\usebox0")
+    assert "linewidth" not in lines
+    assert after.endswith("\\end{minipage}\\endgroup\n")
 
 
 def test_latex_numbers_have_no_commas_between_thousands() -> None:

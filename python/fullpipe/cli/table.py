@@ -299,11 +299,16 @@ def latex_of(pivot: Pivot) -> str:
     """The table in LaTeX, for a document with `\\usepackage{booktabs, siunitx}`.
 
     A cell is the mean with the half width of its 95 % interval as its uncertainty, which siunitx prints as
-    1.23(4) or, with `separate-uncertainty`, as 1.23 ± 0.04. If an interval of a column is truncated at a
-    bound of its metric, all intervals of the column are printed with both ends.
+    1.23(4) or, with `separate-uncertainty`, as 1.23 ± 0.04. If an interval of the table is truncated at a
+    bound of its metric, all intervals of the table are printed with both ends. Notes below the table are as
+    wide as the table.
     """
+    every = [cell for row in pivot.cells for cell in row if cell is not None]
+    is_written_out = any(_half_width(cell) is None for cell in every)
     written = [
-        _latex_column([row[n] for row in pivot.cells], pivot.of_metric(column.metric))
+        _latex_column(
+            [row[n] for row in pivot.cells], pivot.of_metric(column.metric), is_written_out=is_written_out
+        )
         for n, column in enumerate(pivot.numbers)
     ]
     kinds = ["l" * len(pivot.rows)]
@@ -313,14 +318,18 @@ def latex_of(pivot: Pivot) -> str:
     rows = [[*map(in_latex, head), *(column[n] for column in written)] for n, head in enumerate(pivot.heads)]
     lines = [
         rf"% \usepackage{{booktabs, siunitx}}; {_about(pivot)}",
+        r"\begingroup\sbox0{%",
         rf"\begin{{tabular}}{{{' '.join(kinds)}}}",
         r"\toprule",
         *_head(pivot),
         r"\midrule",
         *(rf"{' & '.join(row)} \\" for row in rows),
         r"\bottomrule",
+        r"\end{tabular}}%",
+        r"\begin{minipage}{\wd0}",
+        r"\usebox0\par\smallskip\footnotesize\raggedright",
         *_notes(pivot, written),
-        r"\end{tabular}",
+        r"\end{minipage}\endgroup",
     ]
     return "\n".join([*lines, ""])
 
@@ -333,11 +342,8 @@ def _notes(pivot: Pivot, columns: Sequence[Sequence[str]]) -> Iterator[str]:
         told.append("in parentheses: half widths of 95 % confidence intervals in units of the last digit")
     if any(cell.startswith("{") and "[" in cell for cell in cells):
         told.append("in brackets: both ends of 95 % confidence intervals")
-    count = len(pivot.rows) + len(pivot.numbers)
     for line in told:
-        box = rf"\parbox[t]{{\linewidth}}{{\footnotesize\raggedright {in_latex(begun(line))}}}"
-        words = rf"\makebox[0pt][l]{{{box}}}"
-        yield rf"\multicolumn{{{count}}}{{@{{}}l}}{{{words}}} \\"
+        yield rf"{in_latex(begun(line))}.\par"
 
 
 def _runs_told(pivot: Pivot) -> str:
@@ -382,8 +388,8 @@ def _spans(left: Sequence[str], tops: Sequence[str]) -> Iterator[str]:
         yield " ".join(rules)
 
 
-def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean]) -> list[str]:
-    """Numbers for siunitx, or text in braces.
+def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean], *, is_written_out: bool) -> list[str]:
+    """Numbers for siunitx, or text in braces, such as intervals with both ends if `is_written_out`.
 
     All numbers of a metric, `known`, have the same number of decimals: at most that of the metric, and so few
     that the widest uncertainty has at most two digits. A number or interval that would look like 0 has more
@@ -396,7 +402,6 @@ def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean]) -> list[s
     widest = max((width * scale for cell in known if (width := _half_width(cell))), default=0.0)
     while decimals > 0 and widest * 10**decimals >= _MOST_UNCERTAIN:
         decimals -= 1
-    is_written_out = any(cell is not None and _half_width(cell) is None for cell in cells)
     return [
         _number(cell, scale, _enough(cell, scale, decimals), is_written_out=is_written_out) for cell in cells
     ]
