@@ -308,3 +308,12 @@ def test_a_group_of_several_flows_is_a_sum(tmp_path: Path) -> None:
 def test_a_small_number_of_a_latex_column_does_not_look_like_0() -> None:
     found = one_column(cell(48e6, 37.4e6), cell(0.03e6, 0.02e6), cell(8.34e6, 24e6, low=0.0))
     assert found[1:] == [r"0 & {48 [11, 85]} \\", r"1 & {0.03 [0.01, 0.05]} \\", r"2 & {8 [0, 32]} \\"]
+
+
+def test_percentiles_with_a_resolution_have_no_finer_decimals() -> None:
+    """The resolution of 0.8 % of 640 ms is 5 ms."""
+    for metric, words in (("rtt_p95", "640 [630, 650]"), ("rtt_mean", "640.00 [630.00, 650.00]")):
+        each = cell(0.64, 0.01, unit="s") | {"metric": metric}
+        pivot = Pivot(["n"], [], [["1"]], [Column("m", "m", [], [])], [[each]], (5, 5))
+        assert pivot.grid().rows[0][1] == words
+        assert r"1 & 640(10) \\" in latex_of(pivot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import log10
+from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.limits import bounds_of_difference, unfinished_shown
@@ -39,6 +39,9 @@ _FINE = 2
 """An interval that has at least this many decimals gets no further decimal."""
 _MOST_DIGITS = 5
 """Maximum number of digits of a number in the cells of a heat map."""
+_COARSE, _RESOLUTION = "(within 0.8 %)", 0.008
+"""Words in the meaning of a metric whose values are percentiles from a histogram, and their relative
+resolution."""
 LARGER_PART = "whichever is larger"
 """Meaning of a margin of two parts, as in "15 % or 1.00 ms"."""
 _MOST_MORE = 4
@@ -157,13 +160,29 @@ def decimals_between(low: float, high: float, unit: str, metric: str = "", *, in
     (2, 2)
     >>> decimals_between(0.8, 12_350.0, "bit/s"), decimals_between(0.1, 0.9, "1", "share", in_percent=False)
     (0, 3)
+    >>> decimals_between(12.3, 640.0, "s", "rtt_mean"), decimals_between(12.3, 640.0, "s", "rtt_p95")
+    (2, 0)
     """
     scale, digits = scale_and_digits(unit, metric)
+    digits = resolved(digits, max(abs(low), abs(high)), metric)
     if not in_percent and unit_shown(unit, metric) == _PERCENT[0]:
         digits += round(log10(scale))
     while f"{low:.{digits}f}" == f"{high:.{digits}f}" and f"{low:.3g}" != f"{high:.3g}":
         digits += 1
     return max(0, min(digits, _MOST_DIGITS - len(f"{max(abs(low), abs(high)):.0f}")))
+
+
+def resolved(digits: int, largest: float, metric: str) -> int:
+    """At most `digits` decimals for values up to `largest`, in the displayed unit: for percentiles with a
+    resolution, the last decimal is at least a tenth of the resolution.
+
+    >>> resolved(2, 640.0, "rtt_p95"), resolved(2, 36.5, "rtt_p95"), resolved(2, 640.0, "rtt_mean")
+    (0, 1, 2)
+    """
+    is_coarse = metric in BY_NAME and _COARSE in BY_NAME[metric].meaning
+    if not is_coarse or not largest:
+        return digits
+    return max(0, min(digits, floor(-log10(_RESOLUTION * largest / 10))))
 
 
 def _rounded(value: float, digits: int, sign: str = "") -> str:
