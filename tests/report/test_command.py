@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -46,6 +48,20 @@ def test_the_page_repeats_its_runs_and_itself(fullpipe: FullPipe, store: Path, t
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert "fullpipe run line.toml --seeds 3 --out kept\n" in text
     assert "fullpipe report kept -o r.md --metric goodput --of 'all flows'\n" in text
+
+
+def test_a_markdown_report_has_its_figures_beside_it(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    assert fullpipe("report", "kept", "-o", "my report.md").exit_code == 0
+    text = (tmp_path / "my report.md").read_text(encoding="utf-8")
+    names = [unquote(name) for name in re.findall(r"!\[[^\n]*\]\(([^)]*)\)", text)]
+    assert sorted(names) == sorted(f"my report-figures/{n}.svg" for n in range(1, len(names) + 1))
+    assert "in the HTML form" not in text.partition("## Data")[0]
+    for name in names:
+        drawn = (tmp_path / name).read_text(encoding="utf-8")
+        assert ET.fromstring(drawn).tag == "{http://www.w3.org/2000/svg}svg"
+        assert "var(" not in drawn, "few programs except browsers know variables"
+        assert "text-anchor:middle" in drawn
+    assert any(".c0.line{stroke:#0072B2" in (tmp_path / name).read_text(encoding="utf-8") for name in names)
 
 
 AXIS = "topology.bottleneck.rate"
@@ -329,7 +345,7 @@ def test_a_file_gives_what_its_store_gives(fullpipe: FullPipe, store: Path, tmp_
     assert rows[0] <= rows[1]
     told = [text.partition("## Conclusion\n\n")[2].partition("\n\n")[0] for text in (of_store, of_file)]
     assert told[0] == told[1]
-    path = [line for line in of_store.splitlines() if " bottleneck: 10 Mbit" in line]
+    path = [line for line in of_store.splitlines() if line.startswith("- 1 bottleneck: 10 Mbit")]
     assert path
     assert set(path) <= set(of_file.splitlines())
 

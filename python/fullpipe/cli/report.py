@@ -59,7 +59,14 @@ def report(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", parser=target, metavar="FILE", help="File to write: .html or .md.")
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            parser=target,
+            metavar="FILE",
+            help="File to write: .html, or .md with figures in a folder beside it.",
+        ),
     ] = Path("report.html"),
     question: Annotated[str, typer.Option(metavar="TEXT", help="Question that the page opens with.")] = "",
     metric: Annotated[

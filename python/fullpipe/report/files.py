@@ -12,7 +12,7 @@ from fullpipe import files
 from fullpipe.errors import FullpipeError, NoRunError, brief
 from fullpipe.report.basis import of_json
 from fullpipe.report.content import Document, Download
-from fullpipe.report.html import html
+from fullpipe.report.html import html, pictures
 from fullpipe.report.markdown import markdown
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import Budget, text_of, with_sides
@@ -274,12 +274,22 @@ FORMATS = (".html", ".md")
 def write(page: Document, path: Path, budget: Budget | None = None) -> None:
     """Write a page as HTML or Markdown, chosen by the ending of the file name.
 
+    The figures of a Markdown file are files in a folder beside it, such as report-figures/1.svg.
+
     Raises:
         ValueError: If the ending is not in `FORMATS`.
         ResultError: If the file cannot be written.
     """
     if path.suffix not in FORMATS:
         raise ValueError(f'"{path.name}" does not end in {" or ".join(FORMATS)}')
-    is_html = path.suffix == ".html"
-    text = html(page, (budget or Budget()).samples) if is_html else markdown(page)
-    files.write(path, text.encode())
+    if path.suffix == ".html":
+        files.write(path, html(page, (budget or Budget()).samples).encode())
+        return
+    folder, named = path.with_name(f"{path.stem}-figures"), {}
+    drawn = pictures(page)
+    if drawn:
+        files.make_folder(folder)
+    for number, (figure, ending, content) in enumerate(drawn, 1):
+        files.write(folder / f"{number}.{ending}", content)
+        named[id(figure)] = f"{folder.name}/{number}.{ending}"
+    files.write(path, markdown(page, named).encode())

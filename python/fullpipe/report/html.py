@@ -39,7 +39,7 @@ from fullpipe.report.html_tables import (
     table_of,
 )
 from fullpipe.report.svg.charts import legend_of, narrow_svg_of, svg_of
-from fullpipe.report.svg.marks import classes
+from fullpipe.report.svg.marks import WIDTH, classes, element
 from fullpipe.report.text import listed
 
 # The body of a page, block by block.
@@ -254,6 +254,85 @@ def _download(file: Download) -> str:
     )
 
 
+# A figure of a report as a file of its own.
+
+
+_RULE = re.compile(r"([^{}@]+)\{([^{}]*)\}")
+_VARIABLE = re.compile(r"var\(--([\w-]+)\)")
+_SET = re.compile(r"--([\w-]+):([^;}]+)")
+_CLASS = re.compile(r'class="([^"]*)"')
+_OWN = "var(--k)"
+"""Colour of the label or the verdict of an element, which a class of the element sets."""
+_LEGEND_ROW, _SAMPLE, _LETTER, _GAP = 18, 30, 7.0, 20
+"""Height of a row of a legend, room for the sample of a line, width of a letter, and the gap between entries,
+in pixels."""
+
+
+def pictures(page: Document) -> list[tuple[Figure, str, bytes]]:
+    """The figures of a page in its order, each with the ending and the content of its file."""
+    return [
+        (figure, "png", figure.chart.png)
+        if isinstance(figure.chart, Image)
+        else (figure, "svg", _alone(figure).encode())
+        for figure in _figures(page)
+    ]
+
+
+def _alone(figure: Figure) -> str:
+    """A chart with its legend and its style, in light colours, as an SVG file."""
+    inner, legend, below = svg_of(figure, _COLUMNS), [], 0
+    left: float = 0
+    for label, look in legend_of(figure):
+        wide = _SAMPLE + _LETTER * len(label) + _GAP
+        if left and left + wide > WIDTH:
+            left, below = 0, below + _LEGEND_ROW
+        y = below + _LEGEND_ROW / 2
+        legend += [
+            element("line", x1=left, x2=left + 24, y1=y, y2=y, class_=classes(look, "line")),
+            element("text", label, x=left + _SAMPLE, y=y + 4, class_="label"),
+        ]
+        left += wide
+    top = below + _LEGEND_ROW if legend else 0
+    box = re.search(r'viewBox="0 0 (\d+) ([\d.]+)"', inner)
+    assert box is not None
+    wide, high = int(box[1]), float(box[2]) + top
+    chart = inner.replace("<svg", f'<svg y="{top}" width="{wide}" height="{box[2]}"', 1)
+    size = f'width="{wide}" height="{high:g}" viewBox="0 0 {wide} {high:g}"'
+    drawn = "".join([*legend, chart])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" font-family="sans-serif" {size}>'
+        f'<style>{_style_of(drawn)}</style><rect width="100%" height="100%" fill="#fff"/>{drawn}</svg>\n'
+    )
+
+
+def _style_of(drawn: str) -> str:
+    """The rules of the classes of a drawing without variables, which few programs but browsers know."""
+    used = {name for names in _CLASS.findall(drawn) for name in names.split()}
+    known = dict(_SET.findall(_asset("light.css"))) | dict(_SET.findall(_variables(shaded(COLOURS))))
+    always = _asset("report.css").partition("@media print{\n")[0].splitlines()
+    text = _asset("shared.css") + _looks() + "".join(line for line in always if not line.startswith("@"))
+    rules = [rule for rule in _RULE.findall(text) if used & set(re.findall(r"\.([\w-]+)", rule[0]))]
+    colours = {
+        selector.strip(): _VARIABLE.sub(lambda name: known[name[1]], own[1])
+        for selectors, body in rules
+        if (own := re.search(r"--k:([^;]+)", body))
+        for selector in selectors.split(",")
+        if selector.strip()[1:] in used
+    }
+    found: list[str] = []
+    for selector, body in rules:
+        if _OWN in body:
+            each = (
+                (f"{label}{part.strip()}", colour)
+                for part in selector.split(",")
+                for label, colour in colours.items()
+            )
+            found += [f"{both}{{{body.replace(_OWN, colour)}}}" for both, colour in each]
+        elif "--k:" not in body:
+            found.append(f"{selector.strip()}{{{body}}}")
+    return _VARIABLE.sub(lambda name: known[name[1]], "".join(found))
+
+
 # A report as one HTML file that loads nothing else and runs only its own scripts.
 
 
@@ -328,12 +407,16 @@ def _style() -> str:
     own = dict(_COLOUR.findall(dark))
     on_dark = shaded_on_dark([own.get(str(n), colour) for n, colour in enumerate(COLOURS)])
     colours, dark = _variables(shaded(COLOURS)), dark + _variables(on_dark)
-    looks = "".join(f".c{n}{{--k:var(--c{n})}}" for n in range(len(on_dark)))
-    dashes = [(n, " ".join(map(str, stroke))) for n, stroke in enumerate(STROKES) if stroke]
-    looks += "".join(f".d{n}.line{{stroke-dasharray:{dash}}}" for n, dash in dashes)
     themes = (
         f":root{{{colours}{light}}}:root[data-theme=dark]{{{dark}}}"
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
         f"@media print{{:root,:root:not([data-theme=light]),:root[data-theme=dark]{{{colours}{light}}}}}"
     )
-    return themes + _asset("charts.css", _BUILT) + _asset("shared.css") + looks + _asset("report.css")
+    return themes + _asset("charts.css", _BUILT) + _asset("shared.css") + _looks() + _asset("report.css")
+
+
+def _looks() -> str:
+    """Rules of the colours and dashes of labels."""
+    looks = "".join(f".c{n}{{--k:var(--c{n})}}" for n in range(len(shaded(COLOURS))))
+    dashes = [(n, " ".join(map(str, stroke))) for n, stroke in enumerate(STROKES) if stroke]
+    return looks + "".join(f".d{n}.line{{stroke-dasharray:{dash}}}" for n, dash in dashes)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import assert_never
+from urllib.parse import quote
 
 from fullpipe.markdown import escaped, table
 from fullpipe.report.basis import markdown_of
@@ -61,14 +62,20 @@ def narrowed(table: Table) -> Table:
     )
 
 
-# A report as Markdown: text and tables. Figures and embedded files are only named.
+# A report as Markdown: text, tables and links to figures. Embedded files are only named.
 
 
-def markdown(page: Document) -> str:
-    """The Markdown file, in the order of the HTML page."""
+Pictures = Mapping[int, str]
+"""The file of each figure, by the id of the figure."""
+
+
+def markdown(page: Document, pictures: Pictures | None = None) -> str:
+    """The Markdown file, in the order of the HTML page. Figures that have no file in `pictures` are only
+    named."""
+    drawn = pictures or {}
     texts = [f"# {escaped(page.title)}"]
     for part in page.parts:
-        texts += _part(part, 2 if len(page.parts) == 1 else 3)
+        texts += _part(part, 2 if len(page.parts) == 1 else 3, drawn)
     texts += [
         "## Provenance",
         "\n".join(f"- {escaped(f'{name}: {value}')}" for name, value in page.provenance),
@@ -77,7 +84,7 @@ def markdown(page: Document) -> str:
         texts += [escaped(page.recipe.told), _code("\n".join(page.recipe.commands))]
     for part in page.parts:
         texts += [f"### {escaped(part.heading)}"] if len(page.parts) > 1 and part.repetition else []
-        texts += map(_block, part.repetition)
+        texts += (_block(block, drawn) for block in part.repetition)
     if page.data:
         names = ", ".join(file.name for file in page.data)
         texts += ["## Data", escaped(f"In the HTML form of this report: {names}.")]
@@ -86,7 +93,7 @@ def markdown(page: Document) -> str:
     return "\n\n".join(text for text in texts if text) + "\n"
 
 
-def _part(part: Part, level: int) -> Iterator[str]:
+def _part(part: Part, level: int, pictures: Pictures) -> Iterator[str]:
     mark = "#" * level
     if part.heading and level > 2:
         yield f"## {escaped(part.heading)}"
@@ -98,22 +105,22 @@ def _part(part: Part, level: int) -> Iterator[str]:
     if part.command:
         yield f"{escaped(part.before_command)}\n\n{_code(part.command)}"
     yield f"{mark} Results"
-    yield from map(_block, part.results)
+    yield from (_block(block, pictures) for block in part.results)
     if part.details:
         yield f"{mark} Details"
         for section in part.details:
-            yield from _section(section, level + 1)
+            yield from _section(section, level + 1, pictures)
 
 
-def _section(section: Section, level: int) -> Iterator[str]:
+def _section(section: Section, level: int, pictures: Pictures) -> Iterator[str]:
     yield f"{'#' * level} {escaped(section.heading)}"
     for block in section.blocks:
-        yield _block(block)
+        yield _block(block, pictures)
     for inner in section.sections:
-        yield from _section(inner, level + 1)
+        yield from _section(inner, level + 1, pictures)
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, pictures: Pictures) -> str:
     match block:
         case Text():
             return escaped(block.text)
@@ -127,11 +134,21 @@ def _block(block: Block) -> str:
         case Download():
             return ""
         case Figure(chart=Path(numbers=numbers)):
-            return "\n\n".join([escaped(block.caption), "\n".join(f"- {escaped(line)}" for line in numbers)])
+            lines = "\n".join(f"- {escaped(line)}" for line in numbers)
+            return "\n\n".join(filter(None, [escaped(block.caption), _picture(block, pictures), lines]))
         case Figure():
-            return f"*Figure, in the HTML form of this report: {escaped(block.caption)}*"
+            told = "" if id(block) in pictures else ", in the HTML form of this report"
+            return "\n\n".join(
+                filter(None, [_picture(block, pictures), f"*Figure{told}: {escaped(block.caption)}*"])
+            )
         case _:
             assert_never(block)
+
+
+def _picture(figure: Figure, pictures: Pictures) -> str:
+    """The figure from its file; empty without a file."""
+    file = pictures.get(id(figure))
+    return f"![{escaped(figure.alternative)}]({quote(file)})" if file else ""
 
 
 def _table(made: Table) -> str:
