@@ -376,3 +376,11 @@ def test_many_panels_leave_room_for_text_on_the_page(width: str) -> None:
     figure, _ = drawn([part], Chart(Kind.LINES, width, Factors(Factor("size"), panel=Factor("buffer"))))
     assert figure.get_figheight() < 7.5
     assert overlaps(figure) == []
+
+
+def test_an_axis_of_positive_means_begins_at_0() -> None:
+    low = [table([5.0, 5.2], [1.0, 1.0]).with_columns(panel=pl.lit("a"))]
+    high = [table([80.0, 110.0], [1.0, 1.0]).with_columns(panel=pl.lit("b"))]
+    part = Part("goodput (Mbit/s)", "goodput", pl.concat([*low, *high]))
+    figure, _ = drawn([part], Chart(Kind.BOX, "page", Factors(Factor("size"), panel=Factor("rate"))))
+    assert {place.get_ylim()[0] for place in figure.axes} == {0.0}

@@ -65,7 +65,7 @@ def test_runs_of_unlike_scenarios_have_their_names() -> None:
 
 def test_no_label_is_a_digest(algorithms: list[Run]) -> None:
     figure, data = over_time(algorithms, ["goodput"], None, ["mine"], {})
-    assert list(legend_of(figure)) == ["cubic: mine", "vegas: mine", "bbr3: mine", "capacity"]
+    assert list(legend_of(figure)) == ["CUBIC: mine", "Vegas: mine", "BBRv3: mine", "capacity"]
     assert data["run"].unique(maintain_order=True).to_list() == ["cubic", "vegas", "bbr3"]
     digests = [run.meta.digest[:6] for run in algorithms]
     assert not [digest for digest in digests if digest in str(list(legend_of(figure)))]
@@ -74,15 +74,28 @@ def test_no_label_is_a_digest(algorithms: list[Run]) -> None:
 def test_a_flow_that_one_run_has_needs_no_run(algorithms: list[Run]) -> None:
     unnamed = runs_of(flows=[{"cca": "cubic"}], sweep={CCA: ["cubic", "vegas"]})
     figure, _ = over_time(unnamed, ["goodput"], None, [], {})
-    assert list(legend_of(figure)) == ["cubic-1", "vegas-1", "capacity"]
+    assert list(legend_of(figure)) == ["CUBIC-1", "Vegas-1", "capacity"]
 
 
 def test_flows_have_the_colours_of_their_algorithms_in_every_figure(algorithms: list[Run]) -> None:
     figure, _ = over_time(algorithms, ["goodput"], None, ["mine"], {})
     found = {label.partition(":")[0]: line.get_color() for label, line in legend_of(figure).items()}
-    assert found.items() >= {name: look_of(name, 0).color for name in ("cubic", "vegas", "bbr3")}.items()
+    assert found.items() >= {name: look_of(name, 0).color for name in ("CUBIC", "Vegas", "BBRv3")}.items()
     phase, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[2]), only=["mine"])
-    assert phase.axes[0].lines[0].get_color() == found["bbr3"]
+    assert phase.axes[0].lines[0].get_color() == found["BBRv3"]
+
+
+def test_legends_have_names_of_algorithms_and_csv_has_their_keys() -> None:
+    made = Scenario(
+        name="two",
+        duration="1 s",
+        topology={"kind": "dumbbell", "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms"}},
+        flows=[{"cca": "bbr3"}, {"cca": "htcp", "name": "old"}],
+        record={"interval": "100 ms"},
+    )
+    figure, data = over_time(sweeps.run(sweeps.jobs(made)), ["rtt"], None, (), {})
+    assert list(legend_of(figure)) == ["BBRv3-1", "old (H-TCP)"]
+    assert set(data["actor"]) == {"bbr3-1", "old"}
 
 
 def test_runs_are_in_the_order_of_their_sweep(tmp_path: Path) -> None:
@@ -121,7 +134,7 @@ def test_links_have_no_colour_of_an_algorithm_whatever_runs_are_called(algorithm
 
 def test_the_queue_of_a_run_with_one_flow_has_the_look_of_the_flow(algorithms: list[Run]) -> None:
     figure, _ = over_time(algorithms, ["goodput", "queue"], None, ["mine"], {})
-    assert list(legend_of(figure)) == ["cubic: mine", "vegas: mine", "bbr3: mine", "capacity"]
+    assert list(legend_of(figure)) == ["CUBIC: mine", "Vegas: mine", "BBRv3: mine", "capacity"]
     goodputs, queues = ([line.get_color() for line in place.lines[:3]] for place in figure.axes)
     assert goodputs == queues == [look_of(name, 0).color for name in ("cubic", "vegas", "bbr3")]
 
@@ -271,7 +284,7 @@ def test_reference_lines_and_ends_of_rates_are_in_a_legend(algorithms: list[Run]
 
 def test_the_ring_of_a_phase_is_in_a_legend(algorithms: list[Run]) -> None:
     figure, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[0]))
-    names = ["mine (cubic)", "other (cubic)", "first sample", "last sample", "BDP", "capacity", "base RTT"]
+    names = ["mine (CUBIC)", "other (CUBIC)", "first sample", "last sample", "BDP", "capacity", "base RTT"]
     assert list(legend_of(figure)) == names
 
 
@@ -295,7 +308,7 @@ def test_a_flow_has_the_look_that_it_has_beside_the_other_flows(algorithms: list
     tables = plots.presented(algorithms[0])
     both, _ = plots.SAMPLE_FIGURES["phase"](tables)
     alone, _ = plots.SAMPLE_FIGURES["phase"](tables, only=["other"])
-    assert legend_of(alone)["other (cubic)"].get_color() == legend_of(both)["other (cubic)"].get_color()
+    assert legend_of(alone)["other (CUBIC)"].get_color() == legend_of(both)["other (CUBIC)"].get_color()
 
 
 def test_rates_have_the_colour_of_their_only_algorithm_and_name_algorithms(algorithms: list[Run]) -> None:
@@ -303,7 +316,7 @@ def test_rates_have_the_colour_of_their_only_algorithm_and_name_algorithms(algor
     mixed, _ = plots.SAMPLE_FIGURES["rates"](plots.presented(algorithms[2]))
     assert alike.axes[0].lines[0].get_color() == look_of("cubic", 0).color
     assert mixed.axes[0].lines[0].get_color() not in {look_of(name, 0).color for name in ("cubic", "bbr3")}
-    assert mixed.axes[0].get_xlabel() == "goodput of mine (bbr3)\n(Mbit/s)"
+    assert mixed.axes[0].get_xlabel() == "goodput of mine (BBRv3)\n(Mbit/s)"
     equal, together = mixed.axes[0].lines[-2:]
     assert equal.get_linestyle() != together.get_linestyle()
 
@@ -312,7 +325,7 @@ def test_several_runs_have_only_the_flows_in_which_they_differ(capsys: pytest.Ca
     ping = {"name": "ping", "workload": {"kind": "ping", "interval": "100 ms"}}
     swept = runs_of(flows=[*FLOWS, ping], sweep={CCA: ["cubic", "bbr3"]})
     figure, _ = over_time(swept, ["goodput"], None, [], {})
-    assert list(legend_of(figure)) == ["cubic: mine", "bbr3: mine", "capacity"]
+    assert list(legend_of(figure)) == ["CUBIC: mine", "BBRv3: mine", "capacity"]
     assert (
         "draws mine: the flows that the runs differ in; --flow draws other flows" in capsys.readouterr().err
     )

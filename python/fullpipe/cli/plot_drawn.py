@@ -178,7 +178,8 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     tables, images = [], dict[str, tuple[Any, Part, list[Any]]]()
     for place, panel in zip(used, panels, strict=True):
         data, image = _draw(place, panel, chart, _of_panel(marks, panel, factors.x))
-        _draw_fair_share(place, panel, chart.kind, label=place is used[-1] or _is_last_of_row(place))
+        is_last = place is used[-1] or place.get_subplotspec().is_last_col()
+        _draw_fair_share(place, panel, chart.kind, label=is_last)
         told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
         tables.append(data.with_columns(**told))
         place.set_title(panel.title)
@@ -319,11 +320,6 @@ def _draw_fair_share(place: Any, panel: _Panel, kind: Kind, *, label: bool) -> N
         charts.fair_share_line(place, panel.rows, are_names=are_names, is_upright=is_upright, label=label)
 
 
-def _is_last_of_row(place: Any) -> bool:
-    """Whether axes are the last ones of their row."""
-    return bool(place.get_subplotspec().is_last_col())
-
-
 def _of_panel(marks: Marks, panel: _Panel, x: Factor) -> Marks:
     """The marks of a panel. If a panel has one algorithm, which is its title, all marks have its look.
 
@@ -409,6 +405,13 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
     low, high = place.get_ylim()
     if chart.kind in _FROM_0 and low > 0:
         place.set_ylim(0, high + (_FOR_LETTERS if chart.kind == Kind.MEANS else _ROOM) * high)
+    elif chart.kind in _FROM_0 and low < 0 and _least_drawn(place) > _ROOM / 2 * high:
+        place.set_ylim(bottom=0)
+
+
+def _least_drawn(place: Any) -> float:
+    """The least value of the panels that share the vertical axis with a panel."""
+    return min(float(each.dataLim.y0) for each in place.get_shared_y_axes().get_siblings(place))
 
 
 def _with_better(label: str, has_direction: bool) -> str:

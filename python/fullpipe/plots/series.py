@@ -39,6 +39,7 @@ from fullpipe.plots.style import (
     within,
 )
 from fullpipe.runs import Run
+from fullpipe.scenario.labels import algorithm_title, in_print
 
 # Names and looks of the lines of flows and links, for one run or several runs.
 
@@ -78,13 +79,15 @@ def flow_looks(tables: Tables, flows: Sequence[str]) -> dict[str, Look]:
 
 
 def with_algorithm(name: str, of: Mapping[str, str]) -> str:
-    """Return the name of a flow or line, followed by its algorithm unless the name contains it.
+    """Return the name of a flow or line in a legend, followed by its algorithm unless the name contains it.
 
     >>> with_algorithm("mine", {"mine": "bbr3"}), with_algorithm("bbr3-1", {"bbr3-1": "bbr3"})
-    ('mine (bbr3)', 'bbr3-1')
+    ('mine (BBRv3)', 'BBRv3-1')
     """
     kind = of.get(name, "")
-    return name if kind.lower() in name.lower() else f"{name} ({kind})"
+    named, title = in_print(name, [kind]), algorithm_title(kind)
+    is_named = kind.lower() in name.lower() or title.lower() in name.lower()
+    return named if is_named else f"{named} ({title})"
 
 
 def restyle(
@@ -454,7 +457,8 @@ def _run_by_run(
     for run, column in columns.items():
         has_marks = mark_events(column, {run: runs[run]}, warmup_s)
         letters = int(_TITLE_LETTERS * figure.get_figwidth() / across)
-        column[0].set_title(fill(run, letters), pad=_PAD if has_marks else None)
+        title = fill(in_print(run, algorithms({run: runs[run]}).values()), letters)
+        column[0].set_title(title, pad=_PAD if has_marks else None)
     for column in columns.values():
         for place, (_, label) in zip(column, panels.values(), strict=True):
             rows_of_label = [row for part in label.split("\n") for row in wrap(part, int(_LETTERS * height))]

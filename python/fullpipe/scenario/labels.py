@@ -308,6 +308,19 @@ def algorithm_title(kind: str) -> str:
     return names_of_algorithms().get(kind) or own.title(kind)
 
 
+def in_print(name: str, kinds: Iterable[str]) -> str:
+    """Return a name in which these algorithms have the names that papers use.
+
+    >>> in_print("bbr3, seed 1", ["cubic", "bbr3"]), in_print("bbr3-1", ["bbr3"])
+    ('BBRv3, seed 1', 'BBRv3-1')
+    >>> in_print("cubics", ["cubic"])
+    'cubics'
+    """
+    for kind in filter(None, dict.fromkeys(kinds)):
+        name = algorithm_title(kind).join(re.split(rf"(?<![\w+]){re.escape(kind)}(?![\w+])", name))
+    return name
+
+
 def problem_of(key: str, axes: Collection[str] = (), flows: Collection[str] = ()) -> str | None:
     """Return why a key of `[labels]` matches nothing in any scenario, or None if the key can match.
 
