@@ -222,8 +222,14 @@ def scale_and_digits(unit: str, metric: str) -> tuple[float, int]:
 
 
 def decimals_of(rows: Iterable[Mapping[str, Any]]) -> int:
-    """Decimals of the means of a metric in a column, from rows of `over_seeds`: see `mean_shown`."""
-    return max(map(_decimals, rows), default=0)
+    """Decimals of the means of a metric in a column, from rows of `over_seeds`: see `mean_shown`. Percentiles
+    have a resolution: see `resolved`."""
+    every = list(rows)
+    if not every:
+        return 0
+    unit, metric = every[0].get("unit", ""), every[0].get("metric", "")
+    largest = max((abs(row["mean"]) for row in every if row["mean"] is not None), default=0.0)
+    return resolved(max(map(_decimals, every)), largest * scale_and_digits(unit, metric)[0], metric)
 
 
 def _decimals(row: Mapping[str, Any]) -> int:
@@ -252,7 +258,7 @@ def mean_shown(row: Mapping[str, Any], unit: str = "", digits: int | None = None
     '4.38 [4.38, 4.39]'
     """
     scale, _ = scale_and_digits(row.get("unit", ""), row.get("metric", ""))
-    places = _decimals(row) if digits is None else digits
+    places = decimals_of([row]) if digits is None else digits
     found = (row.get(key) for key in ("mean", "low", "high"))
     mean, *ends = ("-" if value is None else _rounded(value * scale, places) for value in found)
     shown = f"{mean} [{', '.join(ends)}]" if _has_interval(row) else mean

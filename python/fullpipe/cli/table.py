@@ -18,7 +18,7 @@ from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import Subject, points_of
-from fullpipe.analysis.shown import begun, decimals_of, mean_shown, resolved, scale_and_digits
+from fullpipe.analysis.shown import begun, decimals_of, mean_shown, scale_and_digits
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import NOTHING, Form, Grid, in_latex
 from fullpipe.cli.selection import (
@@ -90,7 +90,7 @@ class Pivot:
     def grid(self) -> Grid:
         """The table as text: means with their 95 % intervals. All columns of a metric have the same number of
         decimals."""
-        digits = [_decimals(self.of_metric(column.metric)) for column in self.numbers]
+        digits = [decimals_of(self.of_metric(column.metric)) for column in self.numbers]
         cells = [
             [
                 *head,
@@ -398,22 +398,13 @@ def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean], *, is_wri
     if not known:
         return ["{--}" for _ in cells]
     scale, _ = scale_and_digits(known[0]["unit"], known[0]["metric"])
-    decimals = _decimals(known)
+    decimals = decimals_of(known)
     widest = max((width * scale for cell in known if (width := _half_width(cell))), default=0.0)
     while decimals > 0 and widest * 10**decimals >= _MOST_UNCERTAIN:
         decimals -= 1
     return [
         _number(cell, scale, _enough(cell, scale, decimals), is_written_out=is_written_out) for cell in cells
     ]
-
-
-def _decimals(known: Sequence[Mean]) -> int:
-    """Decimals of the means of a metric, as far as its values have a resolution."""
-    if not known:
-        return 0
-    unit, metric = known[0]["unit"], known[0]["metric"]
-    largest = max(abs(cell["mean"]) for cell in known) * scale_and_digits(unit, metric)[0]
-    return resolved(decimals_of(known), largest, metric)
 
 
 def _enough(cell: Mean | None, scale: float, decimals: int) -> int:

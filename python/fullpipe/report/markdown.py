@@ -148,7 +148,7 @@ def _block(block: Block, pictures: Pictures) -> str:
 def _picture(figure: Figure, pictures: Pictures) -> str:
     """The figure from its file; empty without a file."""
     file = pictures.get(id(figure))
-    return f"![{escaped(figure.alternative)}]({quote(file)})" if file else ""
+    return f"![{escaped(figure.caption)}]({quote(file)})" if file else ""
 
 
 def _table(made: Table) -> str:
