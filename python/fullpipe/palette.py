@@ -13,8 +13,8 @@ from fullpipe import _native
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 """Okabe and Ito's palette in the order of use, without yellow, which is hard to see on paper."""
-_NEUTRAL = ("#5B5B5B", "#882255", "#332288", "#999933", "#661100", "#A0A0A0", "#AA4499")
-"""Colours of labels without an algorithm, such as links: greys and colours of P. Tol's muted scheme, none of
+_NEUTRAL = ("#882255", "#332288", "#999933", "#661100", "#5B5B5B", "#AA4499", "#A0A0A0")
+"""Colours of labels without an algorithm, such as links: colours of P. Tol's muted scheme and greys, none of
 which is the colour of an algorithm."""
 STROKES = ((), (7, 3), (8, 3, 2, 3), (16, 3), (8, 3, 2, 3, 2, 3), (12, 3, 5, 3), (2, 2))
 """Lengths of strokes and gaps, alternating, in screen pixels."""
@@ -156,7 +156,7 @@ def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) ->
 
     >>> found = looks(["mine", "cubic-1", "bottleneck"], {"mine": "cubic"})
     >>> [found[label].color for label in ("mine", "cubic-1", "bottleneck")]
-    ['#0072B2', '#73B1D5', '#5B5B5B']
+    ['#0072B2', '#73B1D5', '#882255']
     """
     of = algorithms or {}
     places = {label: _place_of(of.get(label, label)) for label in labels}
