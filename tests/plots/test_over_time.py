@@ -375,7 +375,7 @@ def test_means_over_seeds_have_students_interval_at_every_instant() -> None:
     flows = [{"cca": "cubic", "name": "mine", "start_jitter": "500 ms"}]
     runs = runs_of((1, 2, 3), flows=flows, sweep={CCA: ["cubic", "bbr3"]})
     figure, data = over_time(runs, ["cwnd"], None, [], {}, mean=True)
-    assert list(legend_of(figure)) == ["cubic: mine", "bbr3: mine"]
+    assert list(legend_of(figure)) == ["CUBIC: mine", "BBRv3: mine"]
     found = data.filter(run="bbr3", time_s=1.5).row(0, named=True)
     _, single = over_time(runs, ["cwnd"], None, [], {})
     values = single.filter(pl.col("run").str.starts_with("bbr3"), pl.col("time_s").round(6) == 1.5)["value"]
