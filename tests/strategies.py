@@ -204,6 +204,7 @@ def links(span: Span, folder: Path) -> Tree:
     changes = st.lists(table({"loss": losses(folder)}, rate=span.rates, delay=span.delays), max_size=3)
     delays = times(1, 20 * MS)
     shape = st.sampled_from(["uniform", "normal"])
+    recorded = st.lists(st.integers(0, 20), min_size=1, max_size=9)
     others: dict[str, Any] = {
         "queue": queues(span),
         "loss": losses(folder),
@@ -212,6 +213,11 @@ def links(span: Span, folder: Path) -> Tree:
         "aggregation": delays,
         "reordering": table({"from": span.moments}, every=COUNTS, extra=delays),
         "jitter": table({"shape": shape, "reorder": st.booleans()}, spread=delays),
+        "wifi_jitter": times(MS, 91 * MS),
+        "recorded_jitter": table(
+            {"draw": st.sampled_from(["listed", "interpolated"]), "reorder": st.booleans()},
+            file=recorded.map(lambda lines: written(folder, "\n".join(map(str, lines)))),
+        ),
     }
     plain = st.tuples(services(span, folder), table(others, delay=span.delays))
     fixed = plain.map(lambda both: both[0] | both[1])

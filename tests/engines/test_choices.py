@@ -1,6 +1,7 @@
 """Every choice that a parameter of an impairment offers is told to the engines apart."""
 
 from fullpipe import Scenario
+from fullpipe.engines.linux.tc.jitter import jitter_of
 from fullpipe.engines.linux.tc.link import Netem
 from fullpipe.engines.ns3.input import program_input
 from fullpipe.scenario import catalogue
@@ -11,7 +12,7 @@ SHAPES = catalogue.family("impairments")["jitter"].params["shape"].choices
 
 def test_netem_has_options_of_its_own_for_every_distribution_of_jitter() -> None:
     given = [Impairments.model_validate({"jitter": jitter(shape)}) for shape in SHAPES]
-    assert len({Netem(jitter=one.jitter).qdisc(1) for one in given}) == len(SHAPES)
+    assert len({Netem(jitter=jitter_of(one)).qdisc(1) for one in given}) == len(SHAPES)
 
 
 def test_ns3_has_a_line_of_its_own_for_every_distribution_of_jitter() -> None:

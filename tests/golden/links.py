@@ -17,6 +17,11 @@ _IMPAIRMENTS: Mapping[str, Mapping[str, Any]] = {
     "jitter uniform": {"jitter": {"spread": "4 ms"}},
     "jitter normal": {"jitter": {"spread": "4 ms", "shape": "normal"}},
     "jitter reorder": {"jitter": {"spread": "4 ms", "reorder": True}},
+    "wifi_jitter": {"wifi_jitter": "7 ms"},
+    "recorded_jitter": {"recorded_jitter": {"file": str(HERE / "delays.txt")}},
+    "recorded_jitter interpolated": {
+        "recorded_jitter": {"file": str(HERE / "delays.txt"), "draw": "interpolated", "reorder": True}
+    },
     "detour": {"reordering": {"every": 40, "extra": "8 ms", "from": "200 ms", "until": "1500 ms"}},
     "arq": {"arq": {"probability": 0.1, "delay": "8 ms"}},
     "duplicate": {"duplicate": 0.02},

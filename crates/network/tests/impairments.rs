@@ -173,6 +173,12 @@ fn each() -> impl Strategy<Value = Vec<Impairment>> {
         let shape = if normal { "normal" } else { "uniform" };
         ("jitter", json!({ "spread_ns": spread, "shape": shape, "reorder": reorders }))
     });
+    let wifi = (1_000_000u64..=91_000_000).prop_map(|mean| ("wifi_jitter", json!({ "mean_ns": mean })));
+    let recorded =
+        (vec(0u64..9_000_000, 1..9), any::<bool>(), any::<bool>()).prop_map(|(delays, whole, reorders)| {
+            let draw = if whole { "interpolated" } else { "listed" };
+            ("recorded_jitter", json!({ "delays_ns": delays, "draw": draw, "reorder": reorders }))
+        });
     let aggregation = (1u64..10_000_000).prop_map(|slot| ("aggregation", json!({ "slot_ns": slot })));
     let reordering = (1u64..10, 1u64..30_000_000)
         .prop_map(|(every, extra)| ("reordering", json!({ "every": every, "extra_ns": extra })));
@@ -182,12 +188,16 @@ fn each() -> impl Strategy<Value = Vec<Impairment>> {
     (
         of(filter),
         of(jitter),
+        of(wifi),
+        of(recorded),
         of(aggregation),
         of(reordering),
         of(arq),
         proptest::option::weighted(0.3, copies),
     )
-        .prop_map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].into_iter().flatten().collect::<Vec<_>>())
+        .prop_map(|(a, b, c, d, e, f, g, h)| {
+            [a, b, c, d, e, f, g, h].into_iter().flatten().collect::<Vec<_>>()
+        })
         .prop_shuffle()
         .prop_map(|each| each.iter().map(|(kind, params)| impairment(kind, params)).collect())
 }

@@ -146,6 +146,8 @@ _OF_LINKS: dict[str, frozenset[str]] = {
     "periodic": frozenset({"every"}),
     "gilbert_elliott": frozenset({"worsens", "improves", "bad", "good"}),
     "jitter": frozenset({"spread_ns", "shape", "reorder"}),
+    "wifi_jitter": frozenset({"mean_ns"}),
+    "recorded_jitter": frozenset({"delays_ns", "draw", "reorder"}),
     "aggregation": frozenset({"slot_ns"}),
     "reordering": frozenset({"every", "extra_ns", "from_ns", "until_ns"}),
     "duplicate": frozenset({"probability"}),

@@ -110,3 +110,12 @@ def test_a_copy_arrives_with_what_it_is_of(linux: LinuxEngine, small: Scenario) 
         for share in (0.0, 1.0)
     )
     assert copied["owd_s"].to_list() == pytest.approx(plain["owd_s"].to_list(), abs=1e-6)
+
+
+def test_wifi_jitter_has_the_quantiles_of_the_simulator(linux: LinuxEngine, small: Scenario) -> None:
+    pings = [{"workload": {"kind": "probe", "interval": "5 ms"}}]
+    values = {"flows": pings, "topology.bottleneck.wifi_jitter": "40 ms", "duration": "20 s"}
+    ours, theirs = (run.probes["rtt_s"].drop_nulls() for run in both(linux, small, values))
+    for share in (0.1, 0.25, 0.75, 0.9):
+        assert ours.quantile(share) == pytest.approx(theirs.quantile(share), abs=0.004)
+    assert ours.mean() == pytest.approx(theirs.mean(), rel=0.03)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import struct
+from math import exp
 from pathlib import Path, PurePosixPath
+from statistics import fmean
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,16 +14,19 @@ import pytest
 from fullpipe import Scenario
 from fullpipe.engines.linux import tables
 from fullpipe.engines.linux.boot import needed_mb
+from fullpipe.engines.linux.check import problems
 from fullpipe.engines.linux.departures import accecn_option_bytes, departures_ns, start_ns
 from fullpipe.engines.linux.install import kernel
-from fullpipe.engines.linux.install.installed import in_kernel
+from fullpipe.engines.linux.install.installed import Installed, in_kernel
 from fullpipe.engines.linux.tables import packets
 from fullpipe.engines.linux.tables.connections import marked
+from fullpipe.engines.linux.tc.jitter import jitter_of
 from fullpipe.engines.linux.tc.link import Netem
 from fullpipe.engines.linux.tc.qdisc import Thresholds, all_params, thresholds
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import EngineError, InstallOptionError
 from fullpipe.scenario import resolve
+from fullpipe.scenario.model.link.impairments import Impairments
 
 
 @pytest.mark.parametrize("seed", [1, 2, 2**63])
@@ -140,6 +146,42 @@ def test_kernels_without_bbr3_call_bbr1_bbr() -> None:
 def test_netem_that_serialises_apart_does_nothing_else_there() -> None:
     serialises, rest = Netem(delay_ns=5, rate_bps=8_000).split()
     assert (serialises.delay_ns, rest.rate_bps) == (0, None)
+
+
+@pytest.mark.parametrize("target", [1, 7, 46, 91])
+def test_a_table_of_netem_has_the_mean_and_the_quantiles_of_wifi_jitter(target: int) -> None:
+    jitter = jitter_of(Impairments.model_validate({"wifi_jitter": f"{target} ms"}))
+    assert jitter is not None
+    table = struct.unpack(f"<{len(jitter.table) // 2}h", jitter.table)
+    delays_ms = [jitter.spread_ns * entry / 8192 / 1e6 for entry in table]
+    assert fmean(delays_ms) == pytest.approx(target - 0.5 * (1 - exp(-1)), rel=0.002)
+    # Without retransmissions, P(N1 - r <= 1 ms) is P(N1 <= 1); any retransmission adds 7.5 ms or more.
+    at_most = sum(delay <= 1 for delay in delays_ms) / len(delays_ms)
+    assert at_most == pytest.approx((1 - (target - 1) / 90) * 2 * exp(-1), abs=0.001)
+
+
+def test_a_table_of_netem_has_every_recorded_delay(tmp_path: Path) -> None:
+    file = tmp_path / "delays.txt"
+    file.write_text("3\n250\n0\n", encoding="utf-8")
+    jitter = jitter_of(Impairments.model_validate({"recorded_jitter": {"file": str(file)}}))
+    assert jitter is not None
+    table = struct.unpack(f"<{len(jitter.table) // 2}h", jitter.table)
+    assert [jitter.spread_ns * entry / 8192 / 1e6 for entry in table] == pytest.approx([0, 3, 250], abs=0.005)
+
+
+def test_jitter_that_netem_lacks_is_refused(small: Scenario, known: Installed, tmp_path: Path) -> None:
+    file = tmp_path / "delays.txt"
+    file.write_text("9000\n", encoding="utf-8")
+    links: list[dict[str, Any]] = [
+        {"jitter": {"spread": "1 ms"}, "wifi_jitter": "7 ms"},
+        {"recorded_jitter": str(file)},
+        {"jitter": {"spread": "5 s"}},
+    ]
+    found = []
+    for link in links:
+        scenario = small.with_values({f"topology.bottleneck.{key}": value for key, value in link.items()})
+        found += [problem.message.split(";")[0] for problem in problems(scenario, resolve(scenario), known)]
+    assert found == ["a netem has one distribution of delays", *["delays exceed the maximum of netem"] * 2]
 
 
 @pytest.fixture

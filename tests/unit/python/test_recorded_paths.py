@@ -16,8 +16,15 @@ from fullpipe import Run, Scenario, ScenarioError, run
 from fullpipe.analysis.export import deliveries
 from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ResultError, UnknownNameError
-from fullpipe.scenario.traces import TraceError, from_deliveries, mahimahi, parse_mahimahi, parse_trains
-from fullpipe.scenario.traces.files import MAX_FILE_BYTES
+from fullpipe.scenario.traces import (
+    TraceError,
+    from_deliveries,
+    mahimahi,
+    parse_delays,
+    parse_mahimahi,
+    parse_trains,
+)
+from fullpipe.scenario.traces.files import MAX_DELAYS, MAX_FILE_BYTES
 
 Cli = Callable[..., Any]
 HEAVY = b"".join(b"%d\n" % n for n in range(1, 1001))  # 1,400 bytes every millisecond
@@ -328,3 +335,79 @@ def test_info_says_what_trains_hold(folder: Path, fullpipe: Cli) -> None:
     assert np.isclose(
         json.loads(fullpipe("trace", "info", str(folder / "light"), "--json").stdout)["delay_s"][0], 0.02
     )
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "d: is empty; write one delay in ms per line, such as 2.5"),
+        (b"\n\n", "d: is empty"),
+        (b"1\nabc\n", 'd:2: "abc" is not a number; write a delay in ms, such as 2.5'),
+        (b"nan\n", 'd:1: "nan" is not a number'),
+        (b"1 2\n", 'd:1: "1 2" is not a number'),
+        (b"\xff\n", "d:1: "),
+        (b"1\n-2\n", "d:2: -2 is out of range, 0 to 3600000 ms"),
+        (b"inf\n", "d:1: inf is out of range"),
+        (b"1\n" * (MAX_DELAYS + 1), "d:100001: has more than 100,000 delays; leave out lines"),
+    ],
+)
+def test_bad_delays_are_one_error_with_its_line(data: bytes, message: str) -> None:
+    with pytest.raises(TraceError) as error:
+        parse_delays(data, "d")
+    assert str(error.value).startswith(message)
+    assert "\n" not in str(error.value)
+
+
+def jittery(**link: object) -> Scenario:
+    """Pings over a link without other traffic."""
+    bottleneck = {"rate": "100 Mbit/s", "delay": "5 ms", "queue": {"packets": 100}, **link}
+    probe = {"name": "ping", "workload": {"kind": "probe", "interval": "1 ms"}}
+    return Scenario(
+        name="jittery",
+        duration="20 s",
+        warmup="0 s",
+        topology={"kind": "dumbbell", "bottleneck": bottleneck},
+        flows=[probe],
+    )
+
+
+def extra_ms(made: Run) -> np.ndarray[Any, Any]:
+    """Delays of the pings above the shortest, in ascending order."""
+    rtts = made.probes["rtt_s"].drop_nulls().to_numpy() * 1e3
+    return np.sort(rtts - rtts.min())
+
+
+def test_recorded_jitter_has_the_quantiles_of_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "delays.txt"
+    file.write_text("".join(f"{delay}\n" for delay in (40, 0, 10, 20, 30)), encoding="utf-8")
+    listed = extra_ms(run(jittery(recorded_jitter={"file": str(file), "reorder": True})))
+    assert [np.mean(np.abs(listed - delay) < 0.1) for delay in (0, 10, 20, 30, 40)] == pytest.approx(
+        [0.2] * 5, abs=0.015
+    )
+    between = extra_ms(
+        run(jittery(recorded_jitter={"file": str(file), "draw": "interpolated", "reorder": True}))
+    )
+    assert np.quantile(between, [0.1, 0.25, 0.5, 0.75, 0.9]) == pytest.approx([4, 10, 20, 30, 36], abs=0.6)
+
+
+def test_the_content_of_recorded_delays_decides_the_run(tmp_path: Path) -> None:
+    def with_delays(name: str, text: str) -> Scenario:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return jittery(recorded_jitter=str(tmp_path / name))
+
+    one, same, other = with_delays("a", "1\n9\n"), with_delays("b", "1\n9\n"), with_delays("c", "1\n8\n")
+    assert one.digest == same.digest != other.digest
+    assert run(one, seed=1).probes.equals(run(same, seed=1).probes)
+    assert not run(one, seed=1).probes.equals(run(one, seed=2).probes)
+
+
+def test_wifi_jitter_delays_most_packets_little_and_some_packets_much() -> None:
+    found = extra_ms(run(jittery(wifi_jitter="7 ms")))
+    assert np.mean(found < 6) < 0.9 < np.mean(found < 150)
+    assert 100 < found[-1] < 250
+
+
+def test_targets_of_wifi_jitter_outside_the_law_are_refused() -> None:
+    for target in ("0.9 ms", "92 ms"):
+        with pytest.raises(ScenarioError, match="wifi_jitter: must be at"):
+            jittery(wifi_jitter=target)

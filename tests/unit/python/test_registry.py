@@ -89,7 +89,7 @@ def test_a_cellular_cell_has_a_value_for_every_parameter_of_the_registry(kind: s
         assert param.default in (None, [], value) or (kind, key) in OF_NR
 
 
-@pytest.mark.parametrize("name", family("impairments"))
+@pytest.mark.parametrize("name", sorted(set(family("impairments")) - {"recorded_jitter"}))
 def test_a_link_takes_every_impairment_with_its_examples(name: str) -> None:
     entry = family("impairments")[name]
     examples = {param.name: param.example for param in entry.params.values() if param.example is not None}

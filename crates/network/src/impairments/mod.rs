@@ -11,6 +11,8 @@ params::family! {
     pub enum Impairment("impairment", &Dice) as Effect {
         "ack_filter" => ack_filter::AckFilter,
         "jitter" => jitter::Jitter,
+        "wifi_jitter" => wifi_jitter::WifiJitter,
+        "recorded_jitter" => recorded_jitter::RecordedJitter,
         "arq" => arq::Arq,
         "aggregation" => aggregation::Aggregation,
         "reordering" => reordering::Reordering,

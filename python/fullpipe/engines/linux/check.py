@@ -8,11 +8,13 @@ from fullpipe.engines.linux.departures import MOST_PACES, crossing, has_accecn, 
 from fullpipe.engines.linux.install.installed import INSTALL, OURS, PERIODIC, Installed, in_kernel
 from fullpipe.engines.linux.script import POINTS
 from fullpipe.engines.linux.tc import qdisc
+from fullpipe.engines.linux.tc.jitter import LONGEST_NS, jitter_of
 from fullpipe.engines.linux.tc.qdisc import MOST_U32
 from fullpipe.scenario import Link, Network, RoutedFlow, Scenario
 from fullpipe.scenario.model.base import Model
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link.changes import MarkovChannel
+from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.tcp import Tcp
@@ -34,6 +36,8 @@ def unknown(model: Model, known: Collection[str], path: str) -> Iterator[Problem
 
 LOSSES = frozenset({"bernoulli", "gilbert_elliott"})
 """Losses that netem supports."""
+JITTERS = ("jitter", "wifi_jitter", "recorded_jitter")
+"""Impairments that become the jitter of a netem, which has only one distribution."""
 _NEWER = frozenset({*qdisc.MAKERS, PERIODIC})
 """Features that older kernels lack. A kernel that an older version of Fullpipe installed does not list
 periodic loss."""
@@ -47,7 +51,7 @@ def capabilities(installed: Installed) -> Capabilities:
         ccas=frozenset(ours for ours in OURS if in_kernel(ours, installed.ccas)),
         queues=frozenset(("drop_tail", *(kind for kind in qdisc.MAKERS if kind in installed.qdiscs))),
         losses=LOSSES | ({PERIODIC} if PERIODIC in installed.qdiscs else set()),
-        impairments=frozenset({"jitter", "duplicate"}),
+        impairments=frozenset({*JITTERS, "duplicate"}),
         workloads=frozenset({"bulk", "cbr", "on_off", "udp", "voip", "ping", "probe"}),
         not_measured=not_measured(tables.MEASURED),
     )
@@ -148,8 +152,23 @@ def _of_steps(where: str, link: Link) -> Iterator[Problem]:
         yield Problem(f"{where}.loss", f"{text}, or {NATIVE}")
     if link.loss and link.loss.kind == "periodic":
         yield from _of_periodic(f"{where}.loss", link.loss, changes=bool(later))
+    yield from _of_jitter(where, link)
     if link.impairments.duplicate and (link.loss or later):
         yield Problem(f"{where}.duplicate", f"netem loses a copy independently of its packet; {NATIVE}")
+
+
+def _of_jitter(where: str, link: Link) -> Iterator[Problem]:
+    named = [one.name for one in given(link.impairments) if one.name in JITTERS]
+    if not named:
+        return
+    if len(named) > 1:
+        text = "a netem has one distribution of delays"
+        yield Problem(f"{where}.{named[1]}", f"{text}; leave out {named[0]}, or {NATIVE}")
+        return
+    jitter = jitter_of(link.impairments)
+    if jitter is not None and jitter.spread_ns > LONGEST_NS:
+        text = "delays exceed the maximum of netem"
+        yield Problem(f"{where}.{named[0]}", f"{text}; use smaller delays, or {NATIVE}")
 
 
 def _of_periodic(path: str, loss: Loss, *, changes: bool) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Trace files: reading and writing as bytes, and rate, delay or loss over time as CSV.
+"""Trace files: reading and writing as bytes, delays as lines, and rate, delay or loss over time as CSV.
 
 Each row of a CSV file holds until the next row. The first line names the columns: `time_s`, and one or more
 of `rate_bps`, `delay_s` and `loss`. Times do not decrease. An empty cell means that the value of its column
@@ -74,6 +74,49 @@ def write_bytes(path: str | Path, data: bytes) -> None:
         raise TraceError(
             str(path), f"cannot be written: {getattr(error, 'strerror', None) or error}"
         ) from None
+
+
+# Delays, one per line.
+
+
+MAX_DELAYS = 100_000
+_LONGEST_DELAY_MS = 3_600_000.0
+
+
+def parse_delays(data: bytes, where: str = "delays") -> tuple[int, ...]:
+    """Parse a file with one delay in ms per line into delays in ns. Empty lines are ignored.
+
+    >>> parse_delays(b"0.25\\n12\\n")
+    (250000, 12000000)
+
+    Raises:
+        TraceError: If a line is not a delay from 0 ms to an hour, or the file has no delay or more than
+            100,000.
+    """
+    found: list[int] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        text = line.strip()
+        if not text:
+            continue
+        if len(found) == MAX_DELAYS:
+            raise TraceError(where, f"has more than {MAX_DELAYS:,} delays; leave out lines", number)
+        found.append(_nanoseconds(text.decode("utf-8", "replace"), where, number))
+    if not found:
+        raise TraceError(where, "is empty; write one delay in ms per line, such as 2.5")
+    return tuple(found)
+
+
+def _nanoseconds(text: str, where: str, line: int) -> int:
+    try:
+        delay_ms = float(text)
+    except ValueError:
+        delay_ms = math.nan
+    if math.isnan(delay_ms):
+        raise TraceError(where, f'"{text[:40]}" is not a number; write a delay in ms, such as 2.5', line)
+    if not 0 <= delay_ms <= _LONGEST_DELAY_MS:
+        text = f"{text[:40]} is out of range, 0 to {_LONGEST_DELAY_MS:.0f} ms"
+        raise TraceError(where, text, line)
+    return round(delay_ms * 1e6)
 
 
 # CSV of time and rate, delay or loss.

@@ -3,10 +3,10 @@
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 from fullpipe.engines.linux import departures
 from fullpipe.engines.linux.tc import qdisc
+from fullpipe.engines.linux.tc.jitter import Jitter, jitter_of
 from fullpipe.engines.linux.tc.qdisc import (
     ARRIVALS,
     CLASS,
@@ -27,21 +27,17 @@ from fullpipe.engines.linux.tc.qdisc import (
     s64,
     u64,
 )
-from fullpipe.scenario.model.link.impairments import Impairment
 from fullpipe.scenario.model.link.losses import MODELS, Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network import Link
 from fullpipe.scenario.network.timeline import Values
-from fullpipe.scenario.quantities import BITS, to_nanoseconds
+from fullpipe.scenario.quantities import BITS
 
 # The qdisc netem: transmission time, propagation delay, loss, jitter and duplication on a link.
 
 
 _PLENTY_PACKETS = 1_000_000
 _CERTAIN = MOST_U32
-_TABLE = 2048
-_SIGMA = 8192
-_MOST_S16 = 2**15 - 1
 _IN_ORDER_BPS = 400_000_000_000
 """Rate of netem for jitter that must not reorder packets. Only a netem with a rate preserves the order. At
 400 Gbit/s, a packet of 1,500 B takes 30 ns to transmit."""
@@ -54,7 +50,7 @@ class Netem:
     delay_ns: int = 0
     rate_bps: int | None = None
     loss: Loss | None = None
-    jitter: Impairment | None = None
+    jitter: Jitter | None = None
     duplicate: float = 0.0
 
     @property
@@ -69,12 +65,15 @@ class Netem:
 
     def qdisc(self, seed: int) -> Qdisc:
         """Encode netem with its options. Since Linux 6.7, netem draws its random numbers from `seed`."""
-        delay_ns, spread_ns, shape = self._delays()
         kind = self.loss.kind if self.loss else None
         loss = round(self.loss.probability * _CERTAIN) if self.loss and kind == "bernoulli" else 0
         copies = round(self.duplicate * _CERTAIN)
         options = struct.pack("<IIIIII", 0, _PLENTY_PACKETS, loss, 0, copies, 0)
-        options += s64(10, delay_ns) + (s64(11, spread_ns) if spread_ns else b"") + shape
+        options += s64(10, self.delay_ns + (self.jitter.least_ns if self.jitter else 0))
+        if self.jitter and self.jitter.spread_ns:
+            options += s64(11, self.jitter.spread_ns)
+        if self.jitter and self.jitter.table:
+            options += attribute(2, self.jitter.table)
         if self.loss and kind == "gilbert_elliott":
             chain = (self.loss.worsens, self.loss.improves, 1 - self.loss.bad, self.loss.good)
             model = struct.pack("<IIII", *(round(probability * _CERTAIN) for probability in chain))
@@ -85,28 +84,6 @@ class Netem:
             options += attribute(6, struct.pack("<IiIi", min(rate, MOST_U32), 0, 0, 0))
             options += u64(8, rate) if rate > MOST_U32 else b""
         return Qdisc("netem", options + u64(14, seed), nested=False)
-
-    def _delays(self) -> tuple[int, int, bytes]:
-        """Return the delay in ns, the spread in ns, and the encoded table of the distribution, empty if
-        uniform."""
-        if not self.jitter:
-            return self.delay_ns, 0, b""
-        spread_ns = to_nanoseconds(self.jitter.spread_s)
-        match self.jitter.shape:
-            case "normal":
-                return self.delay_ns, spread_ns, attribute(2, _half_normal())
-            case "uniform":
-                return self.delay_ns + spread_ns // 2, spread_ns // 2, b""
-            case shape:
-                raise ValueError(f"netem has no options for jitter with shape {shape}")
-
-
-def _half_normal() -> bytes:
-    """Return the table of quantiles of a standard normal variable's absolute value. One unit is 1/8192, as in
-    netem."""
-    shares = ((i + 0.5) / _TABLE for i in range(_TABLE))
-    quantiles = (NormalDist().inv_cdf(0.5 + share / 2) for share in shares)
-    return b"".join(struct.pack("<h", min(_MOST_S16, round(_SIGMA * q))) for q in quantiles)
 
 
 # Links of a scenario in the guest: one to four devices in a row with qdiscs, and changes of the qdiscs.
@@ -144,7 +121,8 @@ class LinkState:
 def link_states(link: Link) -> list[tuple[int, LinkState]]:
     """Return the states of a link with their start times in nanoseconds. The first state starts at 0."""
     loss = None if link.loss and link.loss.kind == "periodic" else link.loss
-    state = LinkState(link.rate_bps, link.queue, Netem(link.delay_ns, None, loss, link.impairments.jitter))
+    netem = Netem(link.delay_ns, None, loss, jitter_of(link.impairments))
+    state = LinkState(link.rate_bps, link.queue, netem)
     found = [(0, state)]
     for at_ns, values in link.steps:
         state = state.after(values)
@@ -200,7 +178,7 @@ def _may_reorder(link: Link) -> bool:
     """Whether packets can overtake each other during propagation: the link has jitter, or its delay
     decreases."""
     delays = [link.delay_ns, *(values["delay_ns"] for _, values in link.steps if "delay_ns" in values)]
-    return delays != sorted(delays) or link.impairments.jitter is not None
+    return delays != sorted(delays) or jitter_of(link.impairments) is not None
 
 
 def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:

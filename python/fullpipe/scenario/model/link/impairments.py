@@ -26,6 +26,17 @@ from fullpipe.scenario.model.registered import (
 _ABSENT = "Left out: none."
 
 
+class _Own(NamedTuple):
+    """An impairment whose keys in scenario files differ from the parameters in the registry."""
+
+    module: str
+    """Module of the model. Its property `plan` returns the parameters of the registry."""
+    example: str
+
+
+_OWN = {"recorded_jitter": _Own("fullpipe.scenario.model.link.trace", '{ file = "delays.txt" }')}
+
+
 class Impairment(Model):
     """Parameters of an impairment."""
 
@@ -40,6 +51,7 @@ class _Key:
     def __init__(self, entry: catalogue.Entry) -> None:
         self.entry = entry
         self.former = [old for name, old in catalogue.FORMER_KEYS.items() if name == entry.name]
+        self.own = _OWN.get(entry.name)
         first, *others = entry.params.values()
         self.table = model_name(entry) if others else ""
         """Name of the model of the parameters; empty if the impairment has a bare value."""
@@ -57,14 +69,16 @@ class _Key:
             None,
             validation_alias=AliasChoices(self.entry.name, *self.former) if self.former else None,
             description=f"{self.entry.title}. {_ABSENT}",
-            examples=[self.entry.example],
+            examples=[self.own.example if self.own else self.entry.example],
         )
-        return later(__name__, self.table) | None, field
+        return later(self.own.module if self.own else __name__, self.table) | None, field
 
     def params(self, value: Any) -> dict[str, Any]:
         """Return the parameters as in the plan, with times in nanoseconds."""
         if not self.table:
             return {name: in_registry(self._param, value) for name in self.entry.params}
+        if self.own:
+            return dict(value.plan)
         return dict(values_of(value, self.entry))
 
 

@@ -1,4 +1,5 @@
-"""The keys `trace` and `frames`: recordings and periodic frames, which replace the rate of a link.
+"""The keys `trace` and `frames`: recordings and periodic frames, which replace the rate of a link. The key
+`recorded_jitter`: recorded delays, which add to the link's delay.
 
 `scenario/traces/` reads the files. `scenario/network/recorded.py` turns the rows of a CSV into steps, and
 `crates/network/src/opportunities.rs` repeats packet-delivery traces and frames."""
@@ -8,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
+from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Switch, recorded_digest
 from fullpipe.scenario.model.content import Content, written
+from fullpipe.scenario.model.link.impairments import Impairment
+from fullpipe.scenario.model.registered import field_name, field_of, with_fields
 from fullpipe.scenario.quantities import BITS, Bytes, OrWritten, Seconds, to_nanoseconds
-from fullpipe.scenario.traces import OPPORTUNITY_BYTES, Steps, parse_steps
+from fullpipe.scenario.traces import OPPORTUNITY_BYTES, Steps, parse_delays, parse_steps
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +37,7 @@ def _trains(data: bytes, where: str) -> "Trains":
 
 
 _MAHIMAHI, _CSV, _TRAINS = Content(_mahimahi), Content(parse_steps), Content(_trains)
+_DELAYS = Content(parse_delays)
 _PACKET = "1400 B"
 """Packet size of CellReplay's recorder, and size of a delivery opportunity in CellReplay's traces."""
 _LEAST_SHARE = 0.75
@@ -207,3 +212,44 @@ class Frames(Model):
     def mean_bps(self) -> int:
         """Mean rate when every frame is full."""
         return round(8 * self.size_bytes / self.every_s)
+
+
+_JITTER = catalogue.family("impairments")["recorded_jitter"].params
+_LISTED = "delays_ns"
+
+
+@with_fields({field_name(param): field_of(param) for name, param in _JITTER.items() if name != _LISTED})
+class RecordedJitter(Impairment):
+    """A random extra delay of every packet, with the distribution of recorded delays.
+
+    Every packet gets a delay of its own, independent of the delays before it.
+    """
+
+    file: str = Field(max_length=4_096, examples=["delays.txt"])
+    """File with one delay in ms per line. A relative path is resolved from the scenario's folder."""
+
+    _digest: str = PrivateAttr("")
+
+    @property
+    def delays_ns(self) -> tuple[int, ...]:
+        """The recorded delays in the order of the file."""
+        return _DELAYS.read(self.file, self._digest)
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The parameters in the format of the plan."""
+        return {_LISTED: list(self.delays_ns), "draw": self.draw, "reorder": self.reorder}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_is_a_file(cls, value: object) -> object:
+        return {"file": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Self:
+        self._digest = _DELAYS.digest(self.file)
+        return self
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: Any, info: Any) -> dict[str, Any]:
+        return written(write(self), info, self._digest)
