@@ -63,6 +63,13 @@ def test_json_has_the_score_of_every_call_as_the_table_has(fullpipe: Cli, small_
     assert f"{flows[1]['call_score']:.1f}" in fullpipe("run", small_file).stdout
 
 
+def test_json_has_the_completion_time_of_every_flow_with_a_size(fullpipe: Cli, small_file: Path) -> None:
+    sized = '\n[[flows]]\nname = "sized"\ncca = "cubic"\nsize = "100 kB"\n'
+    small_file.write_text(small_file.read_text(encoding="utf-8") + sized, encoding="utf-8")
+    found = json.loads(fullpipe("run", small_file, "--set", "warmup=0 s", "--json").stdout)
+    assert [flow["fct_s"] for flow in found["flows"]] == [None, found["transfers"]["mean_s"]]
+
+
 def test_json_says_where_the_run_is_kept(fullpipe: Cli, small_file: Path, tmp_path: Path) -> None:
     found = json.loads(fullpipe("run", small_file, "--json").stdout)
     assert (tmp_path / found["folder"] / "meta.json").exists()

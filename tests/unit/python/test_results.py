@@ -266,6 +266,7 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "in_order_mean_s",
         "in_order_p95_s",
         "jitter_s",
+        "fct_s",
         "share",
         "call_score",
         "limited",

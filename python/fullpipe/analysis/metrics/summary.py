@@ -39,6 +39,7 @@ _FLOW = (
     "in_order_mean_s",
     "in_order_p95_s",
     "jitter_s",
+    "fct_s",
 )
 _LIMITED = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 _LINK = (
@@ -55,8 +56,8 @@ _LINK = (
 def summary(run: Run) -> dict[str, Any]:
     """Return the run as one JSON object. Unmeasured values are None. Times are in s, rates in bit/s.
 
-    Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets` and `packet_hops` cover
-    the whole run.
+    Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets`, `packet_hops` and
+    `fct_s` of a flow cover the whole run. `fct_s` is None if the flow has no size or did not finish.
 
     `totals.jain` is Jain's index of the bulk flows, which `totals.bulk_flows` counts. The index is None for
     fewer than two bulk flows, and if some flows download and others upload, as flows in different directions
