@@ -34,18 +34,13 @@ BBR3_QUANTITIES = (
     *_LOSSES_AND_MARKS,
 )
 BBR3_KERNEL = """\
-The reference is Linux 7.2 with BBRv3 as Google has published it, beside BBRv1. To build this kernel, take
-the source of Debian's kernel (`linux-source-7.2`), and add the changes of the branch `v3` of the
-repository google/bbr over the kernel on which the branch is based. Some distributions carry the same
-changes for newer kernels. The changes are `tcp_bbr.c` and additions to TCP's core: rate samples with the
-packets that were in flight and lost when a packet was sent, a call for every loss, burst sizes chosen by
-the algorithm, and a route flag for low-latency marks. Linux 7.2 needs two adaptations. First, the event
-of a transmission after an idle time is now a separate function (`cwnd_event_tx_start`). Second, the
-branch's `tso_segs` replaces `min_tso_segs`, also in BBRv1. Name the new file `tcp_bbr3.c` and the
-algorithm `bbr3`, with a `config TCP_CONG_BBR3`. Then install the kernel in a separate cache:
+The reference is Linux 7.2 with Google's BBRv3 beside BBRv1. The source of BBRv3 is the branch `v3` of
+the repository google/bbr: tag `bbrv3-2025-03-18`, commit 90210de4b779, which Google published on Linux
+6.13.7. Its `tcp_bbr.c` and its changes of TCP's core are in the kernel. [The Linux
+engine](../how-to/engines.md) installs a kernel from a tree of your own. With such a kernel in the cache
+`DIR`, this command repeats the comparison:
 
 ```text
-XDG_CACHE_HOME=DIR fullpipe engines install linux --source TREE
 XDG_CACHE_HOME=DIR fullpipe agree --suite bbr3 --jobs 2 -o docs/explanation/agreement-bbr3.md
 ```
 
@@ -78,17 +73,14 @@ PRAGUE_QUANTITIES = (
     *_LOSSES_AND_MARKS,
 )
 PRAGUE_KERNEL = """\
-The reference is Linux 7.2 with version 0.6 of L4STeam's TCP Prague, on which the native algorithm is
-modelled. To build this kernel, take the source of Debian's kernel (`linux-source-7.2`), and add
-`tcp_prague.c` of the repository L4STeam/linux (version 0.6: commit 02573a215581; version 0.7 is the
-newest in that repository). Linux 7.2 has AccECN and DualPI2. Add three missing parts to TCP's core: a
-flag with which an algorithm sends ECT(1) from its initialisation on, the number of marks of an ACK in its
-rate sample (`ece_delta`), and the hook `tso_segs` beside `min_tso_segs`. Version 0.7 also needs a way for
-the algorithm to choose the MSS. Leave out `get_info`, and in version 0.6 also the detection of classic
-ECN queues, which is off by default. Then install the kernel in a separate cache:
+The reference is Linux 7.2 with L4STeam's TCP Prague, version 0.6, on which the native algorithm is
+modelled. The source of Prague is `tcp_prague.c` of the repository L4STeam/linux at commit 02573a215581.
+Version 0.7 is the newest in that repository. AccECN and DualPI2 are those of Linux 7.2. The detection of
+classic ECN queues, which is off by default in version 0.6, is left out. [The Linux
+engine](../how-to/engines.md) installs a kernel from a tree of your own. With such a kernel in the cache
+`DIR`, this command repeats the comparison:
 
 ```text
-XDG_CACHE_HOME=DIR fullpipe engines install linux --source TREE
 XDG_CACHE_HOME=DIR fullpipe agree --suite prague --jobs 2 -o docs/explanation/agreement-prague.md
 ```
 
