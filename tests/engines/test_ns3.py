@@ -93,6 +93,25 @@ def test_a_network_that_is_down_is_one_message(
 
 
 @needs_ns3
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_jitter_delays_packets_as_natively(seed: int, tmp_path: Path) -> None:
+    """Datagrams that arrive before the end: a packet that is late by 0.2 ms changes their number."""
+    file = tmp_path / "delays.txt"
+    file.write_text("0\n10\n40\n5\n", encoding="utf-8")
+    links: list[dict[str, Any]] = [
+        {"wifi_jitter": "20 ms"},
+        {"recorded_jitter": str(file)},
+        {"recorded_jitter": {"file": str(file), "draw": "interpolated", "reorder": True}},
+    ]
+    flows = [{"workload": {"kind": "udp", "rate": "10 Mbit/s", "size": "250 B"}}]
+    for link in links:
+        made = scenario(**{f"topology.bottleneck.{key}": value for key, value in link.items()})
+        made = made.with_values({"flows": flows, "duration": "1 s", "warmup": "0 s"})
+        delivered = [int(engine.run(made, seed=seed).flows["delivered_bytes"][0]) for engine in (NATIVE, NS3)]
+        assert delivered[0] == delivered[1] > 0
+
+
+@needs_ns3
 @pytest.mark.parametrize("kind", ["cubic", "bbr3", "ad_bbr"])
 def test_an_algorithm_of_ours_has_the_goodput_inside_ns3_that_it_has_natively(kind: str) -> None:
     wanted = goodput(NATIVE.run(ours(kind), seed=1))

@@ -19,7 +19,7 @@ params! {
 }
 
 /// Distribution of the extra delay. To add a distribution, add a variant to this type and its formula to
-/// `Jitter::extra`. For the engine linux, extend `linux/tc/link.py`. For the engine ns3, extend `ns3/input.py` and
+/// `Jitter::extra`. For the engine linux, extend `linux/tc/jitter.py`. For the engine ns3, extend `ns3/input.py` and
 /// `cpp/wire.cc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]

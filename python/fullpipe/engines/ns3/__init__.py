@@ -174,7 +174,7 @@ class Ns3Engine:
             queues=QUEUES,
             media=_CELLS if self.ns3 == _WITH_CELLS else frozenset(),
             losses=frozenset({"bernoulli", "periodic", "gilbert_elliott"}),
-            impairments=frozenset({"aggregation", "jitter", "reordering"}),
+            impairments=frozenset({"aggregation", "jitter", "recorded_jitter", "reordering", "wifi_jitter"}),
             not_measured=not_measured(_MEASURED),
         )
 

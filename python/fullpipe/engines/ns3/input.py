@@ -81,6 +81,13 @@ def _link(link: Link) -> Iterator[str]:
         jitter = link.impairments.jitter
         shape = _SHAPES[jitter.shape]
         yield f"jitter {to_nanoseconds(jitter.spread_s)} {shape} {int(jitter.reorder)}"
+    if link.impairments.wifi_jitter_s is not None:
+        yield f"wifi_jitter {to_nanoseconds(link.impairments.wifi_jitter_s)}"
+    if link.impairments.recorded_jitter:
+        recorded = link.impairments.recorded_jitter
+        delays = sorted(recorded.delays_ns)
+        options = f"{int(recorded.draw == 'interpolated')} {int(recorded.reorder)} {len(delays)}"
+        yield " ".join(["recorded_jitter", options, *map(str, delays)])
 
 
 def _loss(loss: Mapping[str, Any]) -> str:

@@ -49,6 +49,18 @@ class Dice
         return std::abs(radius * std::cos(2.0 * M_PI * Unit()));
     }
 
+    // A Poisson number (Knuth, The Art of Computer Programming 2, 3.4.1).
+    uint32_t Poisson(double mean)
+    {
+        const double least = std::exp(-mean);
+        uint32_t count = 0;
+        for (double product = Unit(); product > least; product *= Unit())
+        {
+            count++;
+        }
+        return count;
+    }
+
   private:
     static constexpr uint64_t STEP = 0x9e3779b97f4a7c15ull;
     uint64_t m_state;

@@ -108,6 +108,20 @@ ReadLinkLine(LinkInput& link, const std::string& key, std::istream& words)
     {
         words >> link.jitter >> link.jitterNormal >> link.jitterReorders;
     }
+    else if (key == "wifi_jitter")
+    {
+        words >> link.wifiJitter;
+    }
+    else if (key == "recorded_jitter")
+    {
+        size_t count = 0;
+        words >> link.interpolates >> link.delaysReorder >> count;
+        link.delays.resize(count);
+        for (int64_t& delay : link.delays)
+        {
+            words >> delay;
+        }
+    }
     else
     {
         words.setstate(std::ios::failbit);

@@ -61,6 +61,9 @@ struct LinkInput
     int64_t reorderExtra = 0, reorderFrom = 0, reorderUntil = NEVER;
     int64_t jitter = 0;
     bool jitterNormal = false, jitterReorders = false;
+    int64_t wifiJitter = 0; // target of the mean; 0: none
+    std::vector<int64_t> delays; // recorded delays in ascending order
+    bool interpolates = false, delaysReorder = false;
 };
 
 struct PortInput

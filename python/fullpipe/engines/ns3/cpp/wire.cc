@@ -33,6 +33,8 @@ Wire::Wire(const LinkInput& input, uint64_t seed, Deliver deliver, Deliver lose)
       m_input(input),
       m_seed(seed),
       m_jitterDice(seed, "jitter/" + input.name),
+      m_wifiDice(seed, "wifi_jitter/" + input.name),
+      m_recordedDice(seed, "recorded_jitter/" + input.name),
       m_rate(input.rate),
       m_delay(input.delay)
 {
@@ -154,11 +156,59 @@ Wire::ArrivalAfter(int64_t now)
             m_lastArrival = arrival = std::max(arrival, m_lastArrival);
         }
     }
+    if (m_input.wifiJitter)
+    {
+        m_lastWifiArrival = arrival = std::max(arrival + WifiJitter(), m_lastWifiArrival);
+    }
+    if (!m_input.delays.empty())
+    {
+        arrival += RecordedJitter();
+        if (!m_input.delaysReorder)
+        {
+            m_lastRecordedArrival = arrival = std::max(arrival, m_lastRecordedArrival);
+        }
+    }
     if (m_input.slot)
     {
         arrival = (arrival + m_input.slot - 1) / m_input.slot * m_input.slot;
     }
     return arrival;
+}
+
+// The extra delay of a busy Wi-Fi channel (draft-huitema-ccwg-c4-test-04, section 2.3).
+int64_t
+Wire::WifiJitter()
+{
+    const double shortNanos = 1e6, longNanos = 7.5e6, deferrals = 1, retransmissions = 12;
+    const double share =
+        (static_cast<double>(m_input.wifiJitter) - shortNanos) / (retransmissions * longNanos);
+    const uint32_t count = m_wifiDice.Poisson(deferrals);
+    double nanos = count * shortNanos;
+    if (count > 0)
+    {
+        nanos -= m_wifiDice.Unit() * shortNanos;
+    }
+    if (share > 0 && m_wifiDice.Chance(share))
+    {
+        nanos += m_wifiDice.Poisson(retransmissions) * longNanos;
+    }
+    return static_cast<int64_t>(nanos);
+}
+
+// A recorded delay, or one between two recorded delays (Hyndman and Fan, 1996, definition 7).
+int64_t
+Wire::RecordedJitter()
+{
+    const std::vector<int64_t>& delays = m_input.delays;
+    const double share = m_recordedDice.Unit();
+    if (!m_input.interpolates)
+    {
+        return delays[static_cast<size_t>(share * static_cast<double>(delays.size()))];
+    }
+    const double place = share * static_cast<double>(delays.size() - 1);
+    const auto below = static_cast<size_t>(place);
+    const int64_t low = delays[below], high = delays[std::min(delays.size() - 1, below + 1)];
+    return low + static_cast<int64_t>(static_cast<double>(high - low) * (place - static_cast<double>(below)));
 }
 
 void

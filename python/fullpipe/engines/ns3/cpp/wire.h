@@ -67,13 +67,15 @@ class Wire : public Hop
     void Complete();
     void Sent(ns3::Ptr<Parcel> parcel);
     int64_t ArrivalAfter(int64_t now);
+    int64_t WifiJitter();
+    int64_t RecordedJitter();
     void Apply(const ChangeInput& change);
     void ChangeRate(int64_t rate);
 
     LinkInput m_input;
     uint64_t m_seed;
     std::optional<LossModel> m_loss;
-    Dice m_jitterDice;
+    Dice m_jitterDice, m_wifiDice, m_recordedDice;
     int64_t m_rate; // bit/s; 0 during an outage
     int64_t m_delay;
     std::deque<ns3::Ptr<Parcel>> m_device; // packets below the queue discipline
@@ -83,7 +85,7 @@ class Wire : public Hop
     int64_t m_since = 0;
     double m_spareNanos = 0; // time by which the last transmission was rounded up, ns
     ns3::EventId m_completion;
-    int64_t m_lastArrival = 0;
+    int64_t m_lastArrival = 0, m_lastWifiArrival = 0, m_lastRecordedArrival = 0;
     uint64_t m_reorderSeen = 0;
 };
 
