@@ -56,11 +56,6 @@ def test_the_first_study_is_not_refused(known: Installed) -> None:
             {"delay": "9 ms", "frames": {"every": "1 ms", "size": "9 kB"}},
             "topology.reverse.frames",
         ),
-        (
-            "topology.bottleneck.changes",
-            [{"at": "0 s", "rate": "0 bit/s"}, {"at": "1 s", "rate": "1 bit/s"}],
-            "topology.bottleneck.changes",
-        ),
         ("topology.bottleneck.queue", {"kind": "step"}, "topology.bottleneck.queue"),
         (
             "topology.bottleneck.queue",

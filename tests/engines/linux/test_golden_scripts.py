@@ -30,6 +30,7 @@ BOTTLENECK = "topology.bottleneck"
 SHAPER = {"kind": "tbf", "rate_bps": 10_000_000, "burst_bytes": 5000, "packets": 20}
 POLICER = {"kind": "police", "rate_bps": 5_000_000, "burst_bytes": 30_000}
 RAMP = {"kind": "ramp", "at": "1 s", "over": "1 s", "step": "100 ms", "to": {"rate": "5 Mbit/s"}}
+OUTAGE = [{"at": "1 s", "rate": "0 bit/s"}, {"at": "1500 ms", "rate": "10 Mbit/s"}]
 POISSON = {"kind": "udp", "rate": "1 Mbit/s", "spacing": "poisson", "on": "50 ms", "off": "50 ms"}
 BURSTS = {"kind": "gilbert_elliott", "worsens": 0.01, "improves": 0.3, "good": 0.0, "bad": 0.5}
 
@@ -60,6 +61,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
         ]
     },
     "ramp": {f"{BOTTLENECK}.shapes": [RAMP]},
+    "outage": {f"{BOTTLENECK}.changes": OUTAGE},
+    "outage-of-a-shaper": {BOTTLENECK: {"delay": "10 ms", "queue": SHAPER, "changes": OUTAGE}},
     "tcp-options": {
         "tcp": {
             "mss": "1420 B",

@@ -119,3 +119,40 @@ def test_wifi_jitter_has_the_quantiles_of_the_simulator(linux: LinuxEngine, smal
     for share in (0.1, 0.25, 0.75, 0.9):
         assert ours.quantile(share) == pytest.approx(theirs.quantile(share), abs=0.004)
     assert ours.mean() == pytest.approx(theirs.mean(), rel=0.03)
+
+
+SHAPER = {"kind": "tbf", "rate_bps": 10_000_000, "burst_bytes": 15_140, "packets": 60}
+
+
+@pytest.mark.parametrize(
+    ("link", "rate", "error"),
+    [
+        ({"rate": "10 Mbit/s", "queue": {"packets": 60}}, "0 bit/s", 1e-4),
+        ({"rate": "10 Mbit/s", "queue": {"packets": 60}}, "1 kbit/s", 1e-4),
+        # A change fills the kernel's bucket, so that one burst leaves 12 ms earlier.
+        ({"queue": SHAPER}, "0 bit/s", 0.01),
+        ({"queue": SHAPER}, "1 kbit/s", 0.01),
+    ],
+)
+@pytest.mark.parametrize("end_s", [2.5, 4.5])
+def test_an_outage_takes_as_long_as_in_the_simulator(
+    linux: LinuxEngine, small: Scenario, link: dict[str, Any], rate: str, error: float, end_s: float
+) -> None:
+    changes = [{"at": "1500 ms", "rate": rate}, {"at": f"{end_s} s", "rate": "10 Mbit/s"}]
+    bottleneck = {"delay": "10 ms", "changes": changes, **link}
+    values = {"topology.bottleneck": bottleneck, "flows.0.size": "4 MB", "warmup": "0 s"}
+    ours, theirs = both(linux, small, values)
+    completion_s = [run.flows["fct_s"][0] for run in (ours, theirs)]
+    assert completion_s[0] == pytest.approx(completion_s[1], rel=error)
+    assert of_link(ours, "dropped_packets") == pytest.approx(of_link(theirs, "dropped_packets"), abs=4)
+
+
+def test_no_packet_leaves_in_an_outage_of_two_minutes(linux: LinuxEngine, small: Scenario) -> None:
+    changes = [{"at": "1 s", "rate": "0 bit/s"}, {"at": "121 s", "rate": "10 Mbit/s"}]
+    values = {"topology.bottleneck.changes": changes, "duration": "122 s", "flows": PROBE, "warmup": "0 s"}
+    for run in both(linux, small, values):
+        arrived = run.probes.filter(run.probes["owd_s"].is_not_null())
+        times_s = (arrived["time_s"] + arrived["owd_s"]).to_list()
+        assert not [at_s for at_s in times_s if 1.02 < at_s < 121]
+        assert max(times_s) > 121.5
+        assert of_link(run, "utilisation") > 0.98

@@ -20,8 +20,9 @@ from fullpipe.engines.linux.install import kernel
 from fullpipe.engines.linux.install.installed import Installed, in_kernel
 from fullpipe.engines.linux.tables import packets
 from fullpipe.engines.linux.tables.connections import marked
+from fullpipe.engines.linux.tc.gates import gate
 from fullpipe.engines.linux.tc.jitter import jitter_of
-from fullpipe.engines.linux.tc.link import Netem
+from fullpipe.engines.linux.tc.link import Netem, link_states, outages
 from fullpipe.engines.linux.tc.qdisc import Thresholds, all_params, thresholds
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import EngineError, InstallOptionError
@@ -276,3 +277,19 @@ def test_scripts_of_a_kernel_replace_those_of_an_earlier_installation(tmp_path: 
         (scripts / name).write_text(name, encoding="utf-8")
     kernel.keep_scripts(tmp_path / "tree", kept)
     assert {path.name for path in kept.iterdir()} == {"a.pkt", "defaults.sh"}
+
+
+@pytest.mark.parametrize(("span_ms", "count"), [(1, 1), (20, 4), (2_000, 16), (9_973, 16), (600_000, 20)])
+def test_gate_packets_take_as_long_as_the_outage(span_ms: int, count: int) -> None:
+    found = gate(0, span_ms * 1_000_000, 10_000_000, 1514)
+    assert found.packets.count == count
+    taken_ms = found.packets.count * found.packets.size_bytes * 8_000 / found.rate_bps
+    assert taken_ms == pytest.approx(span_ms, rel=2e-5, abs=0.1)
+    assert span_ms * (1 - 1 / count) < found.restored_ns / 1e6 <= span_ms
+
+
+def test_steps_at_a_low_rate_are_no_outages(small: Scenario) -> None:
+    """A packet of 1514 B at 100 kbit/s takes longer than each step."""
+    steps = [{"at": f"{at} ms", "rate": f"{100 + at} kbit/s"} for at in range(0, 2000, 50)]
+    network = resolve(small.with_values({"topology.bottleneck.changes": steps}))
+    assert not list(outages(link_states(network.links[0])))

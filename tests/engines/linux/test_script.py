@@ -143,7 +143,9 @@ def test_a_rate_change_of_a_bucket_sets_the_queue_below_it_again(small: Scenario
         {"topology.bottleneck": {"queue": queue, "delay": "10 ms", "changes": changes}}
     )
     changed = [line.split()[8] for line in lines(scenario, "at") if " change " in line]
-    assert changed == ["tbf", "pfifo", "netem"]
+    assert changed == ["tbf", "pfifo"]
+    [frame] = [line for line in lines(scenario, "at") if " frames " in line]
+    assert frame.split()[:3] == ["at", "2000000000", "frames"], "a packet wakes the bucket"
 
 
 def test_a_ramp_is_as_many_changes_as_it_has_steps(small: Scenario) -> None:

@@ -142,8 +142,9 @@ def _of_steps(where: str, link: Link) -> Iterator[Problem]:
     if link.trace is not None and link.trace.kind == "mahimahi":
         yield Problem(f"{where}.trace", f"no qdisc replays a packet-delivery trace; use a csv, or {NATIVE}")
     steps = [values for _, values in link.steps]
-    if any(values.get("rate_bps") == 0 for values in steps):
-        yield Problem(f"{where}.changes", f"a qdisc cannot have a rate of 0; {NATIVE}")
+    policed = isinstance(link.queue, Discipline) and link.queue.kind == "police"
+    if policed and any(values.get("rate_bps") == 0 for values in steps):
+        yield Problem(f"{where}.changes", f"in the guest, a link with a policer has no outages; {NATIVE}")
     if any("limit" in values for values in steps) and not isinstance(link.queue, DropTail):
         yield Problem(f"{where}.changes", f"only the limit of a drop_tail queue can change; {NATIVE}")
     later = [values["loss"]["kind"] for values in steps if "loss" in values]

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from fullpipe.engines.linux.install import installed
 from fullpipe.engines.linux.layout.network import Device, FlowLayout, Hop, NetworkLayout
+from fullpipe.engines.linux.tc.gates import FIRST_CLASS
 from fullpipe.engines.linux.tc.qdisc import ETHERNET_BYTES, OUTER, ROOT, TcObject, fq
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import RECEIVE_MEMORY_BYTES, SEND_MEMORY_BYTES, Tcp
@@ -210,11 +211,15 @@ def added(network: NetworkLayout) -> Iterator[str]:
 
 
 def changed(network: NetworkLayout) -> Iterator[str]:
-    """Yield the lines for changes of qdiscs, classes and filters during the run."""
+    """Yield the lines for changes of qdiscs, classes and filters during the run, and for gate packets."""
     for link in network.links:
         for change in link.changes:
             line = _line("change", change.device, change.object, link.overhead_bytes)
             yield f"at {change.at_ns} {line}"
+        for gate in link.gate_packets:
+            sent, device = gate.packets, " ".join(gate.device)
+            size = sent.size_bytes - link.overhead_bytes + ETHERNET_BYTES
+            yield f"at {sent.at_ns} frames {device} {FIRST_CLASS} {size} {sent.count}"
 
 
 def watched(network: NetworkLayout) -> Iterator[str]:

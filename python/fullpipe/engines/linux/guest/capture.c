@@ -92,6 +92,8 @@ void on_packets(uint64_t what)
 		uint32_t kept = size < SNAP ? size : SNAP;
 		uint32_t header[] = {now / SECOND, now % SECOND, kept, size};
 
+		if ((packet[12] << 8 | packet[13]) != ETH_P_IP)
+			continue;
 		if (++captured > most)
 			fail("record.packets: more than %lld packets were captured by %.3f s; shorten the run, or capture at "
 			     "fewer points", (long long)most, now / (double)SECOND);

@@ -44,7 +44,8 @@ void set_class(char **words);
 void set_filter(char **words);
 int can_set(char **words);
 void set_bursts(char **words);
-void set_sysctl(char **words, int count);
+void send_frames(char **words);
+void set_sysctl(char **words, int count, int optional);
 void list_qdiscs(int socket, void (*each)(int device, const char *kind, unsigned handle, const void *stats, int size));
 
 /* radios.c: radios, if the kernel has any, which join one ad hoc network */

@@ -162,8 +162,10 @@ static void obey(char *line)
 		set_filter(arguments);
 	else if (!strcmp(words[0], "bursts"))
 		set_bursts(arguments);
-	else if (!strcmp(words[0], "sysctl"))
-		set_sysctl(arguments, count - 1);
+	else if (!strcmp(words[0], "frames"))
+		send_frames(arguments);
+	else if (!strcmp(words[0], "sysctl") || !strcmp(words[0], "sysctl?"))
+		set_sysctl(arguments, count - 1, words[0][6] == '?');
 	else if (!strcmp(words[0], "watch"))
 		watch(arguments);
 	else if (!strcmp(words[0], "capture"))

@@ -9,6 +9,7 @@
 #include <linux/ethtool.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
+#include <linux/if_packet.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -24,6 +25,7 @@
 #define MAX_NAMESPACES 100000
 #define MAX_DUMP 65536
 #define MAX_FEATURES 256
+#define MAX_FRAME 65536
 /* Devices that the kernel activates per second: MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, whose loop runs at
  * least once per second. */
 #define ACTIVATED_PER_SECOND 100
@@ -350,8 +352,27 @@ void set_bursts(char **words)
 	ask(s, words[1]);
 }
 
-/* sysctl NAMESPACE PATH VALUE... */
-void set_sysctl(char **words, int count)
+/* frames NAMESPACE DEVICE CLASS BYTES COUNT: send packets that no program receives. CLASS, in hexadecimal, is the class
+ * of a qdisc that gets them. */
+void send_frames(char **words)
+{
+	static const unsigned char frame[MAX_FRAME];
+	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_802_EX1), .sll_halen = ETH_ALEN};
+	int class = strtoul(words[2], 0, 16), size = whole(words[3]), s;
+
+	enter(words[0]);
+	to.sll_ifindex = device(words[1]);
+	s = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (size > MAX_FRAME || setsockopt(s, SOL_SOCKET, SO_PRIORITY, &class, sizeof(class)))
+		fail("frames of %d bytes by class %s: %s", size, words[2], strerror(errno));
+	for (int64_t i = whole(words[4]); i > 0; i--)
+		if (sendto(s, frame, size, 0, (void *)&to, sizeof(to)) < 0)
+			fail("frames at %s in %s: %s", words[1], words[0], strerror(errno));
+	close(s);
+}
+
+/* sysctl NAMESPACE PATH VALUE..., or sysctl? if older kernels lack this sysctl */
+void set_sysctl(char **words, int count, int optional)
 {
 	char path[200], value[200] = "";
 	int file;
@@ -361,6 +382,8 @@ void set_sysctl(char **words, int count)
 	for (int i = 2; i < count; i++)
 		snprintf(value + strlen(value), sizeof(value) - strlen(value), "%s ", words[i]);
 	file = open(path, O_WRONLY | O_CLOEXEC);
+	if (file < 0 && errno == ENOENT && optional)
+		return;
 	if (file < 0 || write(file, value, strlen(value)) < 0)
 		fail("%s = %s: %s", path, value, strerror(errno));
 	close(file);

@@ -40,7 +40,7 @@ static void set(const char *namespace, const char *key, const char *value)
 	char *words[] = {(char *)namespace, path, (char *)value};
 
 	snprintf(path, sizeof(path), "net/ipv4/%s", key);
-	set_sysctl(words, 3);
+	set_sysctl(words, 3, 0);
 }
 
 /* Prepare a namespace for one trace. Returns the listener. */

@@ -18,6 +18,7 @@ from fullpipe.engines.linux.layout.network import (
     Change,
     Device,
     FlowLayout,
+    GateLayout,
     Hop,
     Host,
     LinkLayout,
@@ -25,7 +26,15 @@ from fullpipe.engines.linux.layout.network import (
     RerouteLayout,
     Stage,
 )
-from fullpipe.engines.linux.tc.link import LinkState, arrival_filter, differing, link_states, qdisc_trees
+from fullpipe.engines.linux.tc import gates
+from fullpipe.engines.linux.tc.link import (
+    LinkState,
+    arrival_filter,
+    differing,
+    link_states,
+    outages,
+    qdisc_trees,
+)
 from fullpipe.scenario import Link, Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.quantities import to_nanoseconds
 
@@ -44,13 +53,15 @@ def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by:
     without a qdisc."""
     states, frame = link_states(link), frame_bytes(crossed_by)
     [(_, first), *_] = states
+    gate_changes, gate_packets = _gates(states, devices, frame) if first.is_gated else ([], [])
     return LinkLayout(
         link.name,
         tuple(map(Stage, devices, qdisc_trees(link, first, frame, seed))),
         arrival,
         arrival_filter(link),
         overhead_bytes(crossed_by),
-        tuple(_changes(link, states, devices, frame, seed)),
+        (*_changes(link, states, devices, frame, seed), *gate_changes),
+        tuple(gate_packets),
         _rates_bps(link, states),
         is_used=bool(crossed_by),
     )
@@ -67,10 +78,38 @@ def _changes(
             yield Change(at_ns, devices[stage], drawn[stage].objects[place])
 
 
+def _gates(
+    states: Sequence[tuple[int, LinkState]], devices: Sequence[Device], frame: int
+) -> tuple[list[Change], list[GateLayout]]:
+    """Return the changes of outer classes and the gate packets of a link on these devices.
+
+    A link with a rate has a second gate on its second device, which holds the packet in transmission.
+    """
+    changes, packets = list[Change](), list[GateLayout]()
+    for outage in outages(states):
+        before_bps, after_bps = outage.state.link_bps, outage.after.link_bps
+        stages = [(devices[0], before_bps, after_bps)]
+        if before_bps is not None:
+            stages.append((devices[1], None, None))
+        for device, rate_bps, restored_bps in stages:
+            gate = gates.gate(outage.begin_ns, outage.end_ns, rate_bps, frame)
+            packets.append(GateLayout(device, gate.packets))
+            changes += [
+                Change(outage.begin_ns, device, gates.outer_class(gate.rate_bps, frame)),
+                Change(gate.restored_ns, device, gates.outer_class(restored_bps, frame)),
+            ]
+    for (_, before), (at_ns, after) in pairwise(states):
+        if before.link_bps is None and before.rate_bps != after.rate_bps:
+            packets.append(GateLayout(devices[0], gates.wake(at_ns)))
+    return changes, packets
+
+
 def _rates_bps(link: Link, states: Sequence[tuple[int, LinkState]]) -> tuple[tuple[int, int], ...]:
     if link.rate_bps is None:
         return ()
-    return tuple((at_ns, state.rate_bps or 0) for at_ns, state in states)
+    return tuple(
+        (at_ns, 0 if state.outage_bps is not None else state.rate_bps or 0) for at_ns, state in states
+    )
 
 
 # Namespaces of the guest and the devices between them.

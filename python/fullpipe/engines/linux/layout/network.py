@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fullpipe.engines.linux.departures import Pace
+from fullpipe.engines.linux.tc.gates import GatePackets
 from fullpipe.engines.linux.tc.qdisc import QdiscTree, TcObject
 from fullpipe.scenario import RoutedFlow
 
@@ -46,6 +47,14 @@ class Change:
 
 
 @dataclass(frozen=True)
+class GateLayout:
+    """Gate packets, and the device by which they leave."""
+
+    device: Device
+    packets: GatePackets
+
+
+@dataclass(frozen=True)
 class LinkLayout:
     """A link in the guest: devices with their qdiscs, and changes of the qdiscs during the run."""
 
@@ -57,7 +66,9 @@ class LinkLayout:
     overhead_bytes: int
     """Bytes that the link layer adds to every packet."""
     changes: tuple[Change, ...]
-    """Changes of qdiscs, classes and filters, in order of time."""
+    """Changes of qdiscs, classes and filters. Changes at equal times are in order."""
+    gate_packets: tuple[GateLayout, ...]
+    """Gate packets, which are sent after changes at the same time."""
     rates_bps: tuple[tuple[int, int], ...]
     """Pairs of a start time in ns and the rate from this time on. Empty if the rate is unlimited."""
     is_used: bool

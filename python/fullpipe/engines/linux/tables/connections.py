@@ -245,12 +245,21 @@ _LATE_NS = 1_000_000
 class Totals:
     """Counters of a link since the start of the run, and the current length of its queue."""
 
-    dropped: int = 0
+    queue_dropped: int = 0
+    """Drops of the queue. A token bucket also counts some drops of its child queue, so this is the largest of
+    the numbers of all qdiscs on the device."""
+    lost: int = 0
+    """Packets that were lost after the queue."""
     marked: int = 0
     packets: int = 0
     size: int = 0
     waiting_packets: int | None = None
     waiting_bytes: int | None = None
+
+    @property
+    def dropped(self) -> int:
+        """Packets that the queue dropped or that were lost after it."""
+        return self.queue_dropped + self.lost
 
 
 Tables = dict[str, dict[str, list[Any]]]
@@ -297,8 +306,16 @@ def _between(link: LinkLayout, before: Totals, now: Totals, from_ns: int, to_ns:
     return {
         "dropped_packets": now.dropped - before.dropped,
         "marked_packets": now.marked - before.marked,
-        "utilisation": BITS * (now.size - before.size) / capacity if capacity else None,
+        "utilisation": _utilisation(now, BITS * (now.size - before.size), capacity),
     }
+
+
+def _utilisation(now: Totals, sent_bits: int, capacity_bits: float | None) -> float | None:
+    """Return the share of the link's capacity that was used. During an outage, a link is busy if a packet
+    waits."""
+    if capacity_bits is None:
+        return None
+    return sent_bits / capacity_bits if capacity_bits else float(bool(now.waiting_packets))
 
 
 def _mean_utilisation(link: LinkLayout, totals: list[Totals], when: list[int]) -> float | None:
@@ -342,17 +359,15 @@ def _history(
 
 
 def _count(total: Totals, kind: str, handle: str, numbers: list[int], own: str, *, queues: bool) -> None:
-    """Add the counters of a qdisc to the counters of its link. A token bucket also counts some drops of its
-    child queue, so the larger of the two numbers of drops is used."""
+    """Add the counters of a qdisc to the counters of its link."""
     size, packets, drops, waiting_packets, waiting_bytes = numbers
     total.marked += marked(kind, own)
-    if kind == "ingress":
-        total.dropped += drops
-        return
+    if queues and kind != "ingress":
+        total.queue_dropped = max(total.queue_dropped, drops)
+    else:
+        total.lost += drops
     if handle != "1":
-        total.dropped = max(total.dropped, drops)
         return
-    total.dropped += drops
     if queues or total.waiting_packets is None:
         total.size, total.packets = size, packets
     if queues:

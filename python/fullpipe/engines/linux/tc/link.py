@@ -3,9 +3,11 @@
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 from fullpipe.engines.linux import departures
-from fullpipe.engines.linux.tc import qdisc
+from fullpipe.engines.linux.tc import gates, qdisc
 from fullpipe.engines.linux.tc.jitter import Jitter, jitter_of
 from fullpipe.engines.linux.tc.qdisc import (
     ARRIVALS,
@@ -31,7 +33,7 @@ from fullpipe.scenario.model.link.losses import MODELS, Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network import Link
 from fullpipe.scenario.network.timeline import Values
-from fullpipe.scenario.quantities import BITS
+from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
 # The qdisc netem: transmission time, propagation delay, loss, jitter and duplication on a link.
 
@@ -92,6 +94,7 @@ class Netem:
 # netem.
 
 
+_PACKET_BITS = 1_514 * BITS
 _HEADROOM = 1.0001
 """Ratio of netem's rate to the rate of the htb class. With a ratio of 1, packets would wait in netem because
 of rounding."""
@@ -102,11 +105,22 @@ class LinkState:
     """The rate, queue and netem of a link from one change to the next."""
 
     rate_bps: int | None
+    """Rate of the link, or of its shaper. In an outage, the rate before the outage."""
     queue: DropTail | Discipline | None
     netem: Netem
+    outage_bps: int | None = None
+    """Rate in an outage: 0, or so low that no packet is sent before the next change of the rate. None without
+    an outage."""
+    is_gated: bool = False
+    """Whether the link needs gate packets during the run: it has outages, or a shaper whose rate changes."""
 
-    def after(self, values: Values) -> "LinkState":
-        """Return the state of the link after a change of the given values."""
+    @property
+    def link_bps(self) -> int | None:
+        """Rate of the link without its shaper, or None if unlimited."""
+        return None if _shapes(self.queue) else self.rate_bps
+
+    def after(self, values: Values, *, is_outage: bool) -> "LinkState":
+        """Return the state of the link after a change of the given values, which may begin an outage."""
         netem, queue = self.netem, self.queue
         if "delay_ns" in values:
             netem = replace(netem, delay_ns=values["delay_ns"])
@@ -115,22 +129,71 @@ class LinkState:
         if "limit" in values:
             limit = values["limit"]
             queue = DropTail.model_construct(packets=limit["packets"], limit_bytes=limit["bytes"])
-        return LinkState(values.get("rate_bps", self.rate_bps), queue, netem)
+        state = replace(self, queue=queue, netem=netem)
+        if "rate_bps" not in values:
+            return state
+        if is_outage:
+            return replace(state, outage_bps=values["rate_bps"])
+        return replace(state, rate_bps=values["rate_bps"], outage_bps=None)
 
 
 def link_states(link: Link) -> list[tuple[int, LinkState]]:
     """Return the states of a link with their start times in nanoseconds. The first state starts at 0."""
     loss = None if link.loss and link.loss.kind == "periodic" else link.loss
+    outage_steps = _outage_steps(link)
+    gated = bool(outage_steps) or (
+        _shapes(link.queue) and any("rate_bps" in values for _, values in link.steps)
+    )
     netem = Netem(link.delay_ns, None, loss, jitter_of(link.impairments))
-    state = LinkState(link.rate_bps, link.queue, netem)
+    state = LinkState(link.rate_bps, link.queue, netem, is_gated=gated)
     found = [(0, state)]
-    for at_ns, values in link.steps:
-        state = state.after(values)
+    for number, (at_ns, values) in enumerate(link.steps):
+        state = state.after(values, is_outage=number in outage_steps)
         if at_ns <= 0:
             found = [(0, state)]
         else:
             found.append((at_ns, state))
     return found
+
+
+def _outage_steps(link: Link) -> set[int]:
+    """Return the indices of steps that begin an outage: with a rate of 0, or with a rate at which a packet
+    takes longer than a second and longer than the time until the next change of the rate."""
+    rates = [
+        (n, at_ns, values["rate_bps"]) for n, (at_ns, values) in enumerate(link.steps) if "rate_bps" in values
+    ]
+    found = {n for n, _, rate_bps in rates if rate_bps == 0}
+    if _shapes(link.queue):
+        return found
+    for (n, at_ns, rate_bps), (_, until_ns, _) in pairwise(rates):
+        if rate_bps < _PACKET_BITS and rate_bps * (until_ns - at_ns) < _PACKET_BITS * NANOSECONDS:
+            found.add(n)
+    return found
+
+
+class Outage(NamedTuple):
+    """An outage of a link: its begin and end, and the states of the link in and after the outage."""
+
+    begin_ns: int
+    end_ns: int
+    state: LinkState
+    after: LinkState
+
+
+def outages(states: Sequence[tuple[int, LinkState]]) -> Iterator[Outage]:
+    """Yield the outages of a link. If the rate in an outage is not 0, the outage ends earlier, by the time
+    that the bits sent in the outage take at the rate after the outage."""
+    begin, bits = None, 0
+    for (at_ns, state), (until_ns, after) in pairwise(states):
+        if state.outage_bps is None:
+            continue
+        begin = at_ns if begin is None else begin
+        bits += state.outage_bps * (until_ns - at_ns) // NANOSECONDS
+        if after.outage_bps is None:
+            early_ns = bits * NANOSECONDS // after.rate_bps if after.rate_bps else 0
+            if until_ns - early_ns > begin:
+                yield Outage(begin, until_ns - early_ns, state, after)
+            begin, bits = None, 0
 
 
 def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn: int = 0) -> list[QdiscTree]:
@@ -146,14 +209,20 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
     """
     loss_seed = departures.bits(seed, f"loss/{link.name}/{turn}")
     made = []
-    rate_bps = state.rate_bps
-    if state.queue is not None:
-        made.append(QdiscTree(_queue(state.queue, state, frame_bytes), queues=True))
+    rate_bps = state.link_bps
+    if state.queue is not None or state.is_gated:
+        objects = _gated(state, frame_bytes) if state.is_gated else _queue(state, frame_bytes)
+        made.append(QdiscTree(objects, queues=True))
         rate_bps = int(rate_bps * _HEADROOM) if rate_bps is not None else None
     netem = replace(state.netem, rate_bps=rate_bps)
-    parts = netem.split() if _may_reorder(link) and rate_bps is not None else (netem,)
+    apart = rate_bps is not None and (state.is_gated or _may_reorder(link))
+    parts = netem.split() if apart else (netem,)
     if link.steps or any(not part.does_nothing for part in parts):
         made += [_alone(part.qdisc(loss_seed)) for part in parts]
+    if state.is_gated and apart:
+        # The packet in transmission leaves only after the outage.
+        transmission = TcObject(gates.DATA_CLASS, OUTER, parts[0].qdisc(loss_seed))
+        made[1] = QdiscTree((*gates.tree(None, frame_bytes), transmission), queues=False)
     if link.impairments.duplicate:
         # Duplication has its own netem, because copies would otherwise take transmission time and differ in
         # delay.
@@ -181,28 +250,37 @@ def _may_reorder(link: Link) -> bool:
     return delays != sorted(delays) or jitter_of(link.impairments) is not None
 
 
-def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:
+def _shapes(queue: DropTail | Discipline | None) -> bool:
+    """Whether a queue limits the rate itself."""
+    return isinstance(queue, Discipline) and queue.rate_bps is not None and queue.kind != "police"
+
+
+def _gated(state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:
+    queue = _alone_at(gates.DATA_CLASS, state)
+    return (*gates.tree(state.link_bps, frame_bytes), *queue)
+
+
+def _queue(state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:
     """Return the htb class and its child queue, or only the queue if the queue limits the rate itself."""
+    queue = state.queue
     policed = isinstance(queue, Discipline) and queue.kind == "police"
-    if isinstance(queue, Discipline) and queue.rate_bps is not None and not policed:
-        return _shaping(queue, state.rate_bps)
-    if state.rate_bps is None and not policed:
-        return (TcObject(ROOT, OUTER, qdisc_for(queue)),)
-    return (TcObject(ROOT, OUTER, htb()), *_served(queue, state.rate_bps, frame_bytes), *_policed(queue))
+    if _shapes(queue) or (state.rate_bps is None and not policed):
+        return _alone_at(ROOT, state)
+    return (TcObject(ROOT, OUTER, htb()), *_served(state, frame_bytes), *_policed(queue))
 
 
-def _served(queue: DropTail | Discipline, rate_bps: int | None, frame_bytes: int) -> tuple[TcObject, ...]:
+def _served(state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:
     """Return the htb class that serves a queue at the link's rate, and the queue. Empty for an unlimited
     rate, at which no packet waits."""
-    if rate_bps is None:
+    if state.rate_bps is None or state.queue is None:
         return ()
     return (
-        TcObject(OUTER, CLASS, htb_class(rate_bps, frame_bytes), "class"),
-        TcObject(CLASS, INNER, qdisc_for(queue)),
+        TcObject(OUTER, CLASS, htb_class(state.rate_bps, frame_bytes), "class"),
+        TcObject(CLASS, INNER, qdisc_for(state.queue)),
     )
 
 
-def _policed(queue: DropTail | Discipline) -> tuple[TcObject, ...]:
+def _policed(queue: DropTail | Discipline | None) -> tuple[TcObject, ...]:
     """Return the filter that polices packets before the htb class. Empty unless the queue is a policer."""
     if not isinstance(queue, Discipline) or queue.kind != "police":
         return ()
@@ -210,16 +288,17 @@ def _policed(queue: DropTail | Discipline) -> tuple[TcObject, ...]:
     return (TcObject(OUTER, FILTER, policer, "filter"),)
 
 
-def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[TcObject, ...]:
-    """Return a queue that limits the rate itself. A token bucket has a drop-tail child queue."""
-    if queue.kind != "tbf":
-        return (TcObject(ROOT, OUTER, qdisc_for(queue)),)
+def _alone_at(parent: str, state: LinkState) -> tuple[TcObject, ...]:
+    """Return the queue without an htb class. A token bucket has a drop-tail child queue."""
+    queue = state.queue or DropTail.model_construct(packets=None, limit_bytes=None)
+    if not isinstance(queue, Discipline) or queue.kind != "tbf":
+        return (TcObject(parent, OUTER, qdisc_for(queue)),)
     params = dict(queue.params)
-    if changed_bps is not None:
-        params["rate_bps"] = changed_bps
+    if state.rate_bps is not None:
+        params["rate_bps"] = state.rate_bps
     limit = DropTail.model_construct(packets=params.get("packets"), limit_bytes=params.get("limit_bytes"))
     shaping = queue.model_copy(update={"params": params})
-    return (TcObject(ROOT, OUTER, qdisc_for(shaping)), TcObject(CLASS, INNER, qdisc_for(limit)))
+    return (TcObject(parent, OUTER, qdisc_for(shaping)), TcObject(CLASS, INNER, qdisc_for(limit)))
 
 
 def differing(before: Sequence[QdiscTree], after: Sequence[QdiscTree]) -> Iterator[tuple[int, int]]:
@@ -230,6 +309,8 @@ def differing(before: Sequence[QdiscTree], after: Sequence[QdiscTree]) -> Iterat
     child queue to the limit of the bucket.
     """
     for n, (old, new) in enumerate(zip(before, after, strict=True)):
-        changed = [then != now for then, now in zip(old.objects, new.objects, strict=True)]
-        bucket = changed[0] and new.objects[0].qdisc.kind == "tbf"
-        yield from ((n, place) for place, differs in enumerate(changed) if differs or bucket)
+        bucket = False
+        for place, (then, now) in enumerate(zip(old.objects, new.objects, strict=True)):
+            if then != now or bucket:
+                yield n, place
+            bucket = then != now and now.qdisc.kind == "tbf"

@@ -164,13 +164,13 @@ def htb() -> Qdisc:
     return Qdisc("htb", attribute(2, struct.pack("<IIIII", _HTB_VERSION, _HTB_R2Q, 1, 0, 0)))
 
 
-def htb_class(rate_bps: int, frame_bytes: int) -> Qdisc:
-    """Return the htb class that serves a link's queue at a rate.
+def htb_class(rate_bps: int, frame_bytes: int, priority: int = 0) -> Qdisc:
+    """Return the htb class that serves a link's queue at a rate. Classes with lower `priority` come first.
 
     The class has no burst, so a packet leaves the queue when the previous packet has been sent. A changed
     rate applies from the next packet on. A change of the rate does not add tokens.
     """
-    parms = 2 * ratespec(rate_bps) + struct.pack("<IIIII", 1, 1, frame_bytes, 0, 0)
+    parms = 2 * ratespec(rate_bps) + struct.pack("<IIIII", 1, 1, frame_bytes, 0, priority)
     return Qdisc("htb", attribute(1, parms) + rate64(6, rate_bps) + rate64(7, rate_bps))
 
 
