@@ -136,6 +136,9 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
         values["ecn_option"] = 0
     for key, value in values.items():
         yield f"sysctl {name} net/ipv4/tcp_{key} {value}"
+    # In one kernel, a packet keeps the hash of its socket, by which queues find its flow. After a timeout, a
+    # socket gets another hash (`sk_rethink_txhash`). A router computes the hash from the packet's headers.
+    yield f"sysctl? {name} net/core/txrehash 0"
 
 
 def _memory(first: int | None, most: int | None, otherwise: int) -> str:
