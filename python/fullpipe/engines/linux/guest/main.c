@@ -24,6 +24,11 @@
 #define MAX_LINE 16384
 #define MAX_EVENTS 64
 #define WHOLE_BUFFER (1 << 20)
+#define TICK 1000000LL
+/* Grain in ticks of timers of 33 to 262 s, of which the grains of shorter timers are divisors (kernel/time/timer.c). */
+#define GRAIN 4096
+/* Ticks from the kernel's count at boot to a multiple of GRAIN. */
+#define UNTIL_ZERO (GRAIN - 300000 % GRAIN)
 
 enum what { DO_LINE, DO_START, DO_STOP, DO_MARK };
 
@@ -272,6 +277,15 @@ static void dispatch(const struct epoll_event *event)
 		on_event(event->data.u64, event->events);
 }
 
+/* The first time after `now` at which the kernel's count of ticks is a multiple of the grain of its timers, as at the
+ * beginning of a run of the simulator. The count begins at -300 s (INITIAL_JIFFIES). */
+static int64_t begin_after(int64_t now)
+{
+	int64_t ticks = now / TICK + 1 + UNTIL_ZERO;
+
+	return ((ticks + GRAIN - 1) / GRAIN * GRAIN - UNTIL_ZERO) * TICK;
+}
+
 static void run(void)
 {
 	struct epoll_event events[MAX_EVENTS];
@@ -281,8 +295,7 @@ static void run(void)
 	struct epoll_event alarm = {.events = EPOLLIN, .data.u64 = ~0ULL};
 
 	epoll_ctl(poll_set, EPOLL_CTL_ADD, timer, &alarm);
-	/* The run begins at a full second of the guest's clock, so that the kernel's timer ticks have a known phase. */
-	begins = (clock_ns() / SECOND + 2 + activation_s()) * SECOND;
+	begins = begin_after(clock_ns() + (1 + activation_s()) * SECOND);
 	for (;;) {
 		int64_t now = run_ns(), next;
 		int count, marked = 0;
