@@ -59,6 +59,8 @@ pub enum Mark {
 struct Flight<P> {
     arrival: Time,
     packet: Packet<P>,
+    /// Number of changes of the loss before the packet.
+    era: u32,
 }
 
 #[repr(u8)] // an explicit tag takes fewer instructions to read
@@ -223,7 +225,7 @@ impl<P: Copy> Link<P> {
         let Service::ClosedForm(queue) = &mut self.service else { panic!("the link has no closed form") };
         for (at, packet) in packets {
             if let Some(arrival) = queue.transit(&mut self.wire, packet, at) {
-                self.in_flight.push(Flight { arrival, packet: *packet });
+                self.in_flight.push(Flight { arrival, packet: *packet, era: 0 });
             }
         }
     }
@@ -238,7 +240,7 @@ impl<P: Copy> Link<P> {
     /// packet is the next packet to arrive.
     #[inline(always)]
     pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) -> bool {
-        self.in_flight.push(Flight { arrival, packet: *packet });
+        self.in_flight.push(Flight { arrival, packet: *packet, era: 0 });
         self.in_flight.len() == 1
     }
 
@@ -299,8 +301,8 @@ impl<P: Copy> Link<P> {
     pub fn take_departed(&mut self, now: Time) -> Option<(Time, Packet<P>)> {
         let Service::Replay(replay) = &mut self.service else { return None };
         replay.serve(&mut self.wire, &mut self.in_flight, now);
-        while let Some(&Flight { arrival, packet }) = self.in_flight.pop() {
-            if self.wire.fate(&packet, arrival, &mut replay.stats) != Fate::Lost {
+        while let Some(&Flight { arrival, packet, era }) = self.in_flight.pop() {
+            if self.wire.fate(&packet, arrival, era, &mut replay.stats) != Fate::Lost {
                 replay.stats.forwarded(arrival, packet.size);
                 return Some((arrival, packet));
             }
@@ -401,8 +403,8 @@ impl<P: Copy> Replay<P> {
         if self.next_arrival(wire, in_flight) > now {
             return None;
         }
-        let Flight { arrival, packet } = in_flight.front()?;
-        let fate = wire.fate(packet, *arrival, &mut self.stats);
+        let Flight { arrival, packet, era } = in_flight.front()?;
+        let fate = wire.fate(packet, *arrival, *era, &mut self.stats);
         if fate == Fate::Lost {
             return in_flight.pop().and(None);
         }
@@ -484,7 +486,8 @@ fn depart<P: Copy>(
     let sent = wire.transmit(next.packet.size, ready);
     stats.started(next.packet.size, next.since, sent);
     stats.waited(next.since, sent.start);
-    let flight = Flight { arrival: wire.arrival(sent.finish), packet: next.packet };
+    let (arrival, era) = wire.arrival(sent.finish);
+    let flight = Flight { arrival, packet: next.packet, era };
     if wire.reorders() {
         in_flight.insert(flight, |a, b| a.arrival < b.arrival);
     } else {

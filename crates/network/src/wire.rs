@@ -21,7 +21,8 @@ pub struct Impairments {
     /// Changes of the delay, in the order of time. A change applies to packets whose transmission ends at or after the
     /// time of the change. After a change to a shorter delay, packets may overtake earlier packets.
     pub delays: Vec<(Time, Duration)>,
-    /// Changes of the loss at the far end, in the order of time.
+    /// Changes of the loss, in the order of time. A change applies to packets whose transmission ends at or after the
+    /// time of the change.
     pub losses: Vec<(Time, Loss)>,
     /// Changes of the queue's limit, in the order of time; see [`QueueDiscipline::resize`].
     pub limits: Vec<(Time, Limit)>,
@@ -59,7 +60,9 @@ struct LinkDynamics {
     properties: Properties,
     reorders: bool,
     delays: Timetable<Duration>,
-    loss: Option<Loss>,
+    /// The losses so far, in the order of time: packets in propagation may be subject to an earlier one than packets
+    /// behind them.
+    loss: Vec<Option<Loss>>,
     losses: Timetable<Loss>,
     limits: Timetable<Limit>,
     opportunities: Option<Opportunities>,
@@ -89,24 +92,25 @@ impl Wire {
         }
     }
 
-    /// Decide the fate of the packet that reaches the far end at `now`, and count copies and losses. As in netem, a
-    /// packet that is both lost and duplicated arrives once.
+    /// Decide the fate of the packet that reaches the far end at `now`, and count copies and losses; `era`: number of
+    /// changes of the loss before the packet. As in netem, a packet that is both lost and duplicated arrives once.
     #[inline]
-    pub fn fate<P>(&mut self, packet: &Packet<P>, now: Time, stats: &mut LinkStats<P>) -> Fate {
+    pub fn fate<P>(&mut self, packet: &Packet<P>, now: Time, era: u32, stats: &mut LinkStats<P>) -> Fate {
         let Some(impairments) = &mut self.impairments else { return Fate::Once };
-        let fate = impairments.fate(now);
+        let fate = impairments.fate(era);
         if fate != Fate::Once {
             count(fate, packet, now, stats);
         }
         fate
     }
 
-    /// The time at which a packet whose transmission ended at `finish` reaches the far end.
+    /// The time at which a packet whose transmission ended at `finish` reaches the far end, and the number of changes of
+    /// the loss before.
     #[inline]
-    pub fn arrival(&mut self, finish: Time) -> Time {
+    pub fn arrival(&mut self, finish: Time) -> (Time, u32) {
         match &mut self.impairments {
-            None => finish + self.delay,
-            Some(impairments) => impairments.arrival(finish, &mut self.delay),
+            None => (finish + self.delay, 0),
+            Some(impairments) => (impairments.arrival(finish, &mut self.delay), impairments.era(finish)),
         }
     }
 
@@ -118,7 +122,8 @@ impl Wire {
             None => (finish + self.delay, false),
             Some(impairments) => {
                 let arrival = impairments.arrival(finish, &mut self.delay);
-                (arrival, impairments.loses(arrival))
+                let era = impairments.era(finish);
+                (arrival, impairments.loses(era))
             }
         }
     }
@@ -218,7 +223,7 @@ impl LinkDynamics {
             properties: Properties::combined(&impairments.each),
             reorders: impairments.reorders(),
             delays: Timetable::new(impairments.delays),
-            loss,
+            loss: vec![loss],
             losses: Timetable::new(impairments.losses),
             limits: Timetable::new(impairments.limits),
             opportunities: impairments.opportunities,
@@ -232,24 +237,29 @@ impl LinkDynamics {
         self.limits.one_due(now)
     }
 
-    #[inline(never)]
-    fn loses(&mut self, now: Time) -> bool {
-        if let Some(loss) = self.losses.due(now) {
-            self.loss = Some(loss);
+    /// Number of changes of the loss at or before `finish`.
+    fn era(&mut self, finish: Time) -> u32 {
+        if let Some(loss) = self.losses.due(finish) {
+            self.loss.push(Some(loss));
         }
-        self.loss.as_mut().is_some_and(|loss| loss.is_lost())
+        self.loss.len() as u32 - 1
     }
 
     #[inline(never)]
-    fn fate(&mut self, now: Time) -> Fate {
+    fn loses(&mut self, era: u32) -> bool {
+        self.loss[era as usize].as_mut().is_some_and(|loss| loss.is_lost())
+    }
+
+    #[inline(never)]
+    fn fate(&mut self, era: u32) -> Fate {
         if !self.properties.copies {
-            return if self.loses(now) { Fate::Lost } else { Fate::Once };
+            return if self.loses(era) { Fate::Lost } else { Fate::Once };
         }
         if std::mem::take(&mut self.copy) {
             return Fate::Once;
         }
         let copied = self.each.iter_mut().any(|one| one.copies());
-        let lost = self.loses(now);
+        let lost = self.loses(era);
         self.copy = copied && !lost;
         match (copied, lost) {
             (true, false) => Fate::Twice,

@@ -265,3 +265,23 @@ fn an_outage_of_a_token_bucket_lets_nothing_pass_and_keeps_its_tokens() {
     let mut link = Link::new(config, build("tbf", &shaper, 1).unwrap());
     assert_eq!(arrivals(&mut link, &[0, 0, 0], 1000), [(0, 0), (110, 1), (120, 2)]);
 }
+
+#[test]
+fn a_change_of_the_loss_spares_packets_that_propagate() {
+    // Packets take 1 ms to transmit and 50 ms to propagate. In [20 ms, 60 ms) all are lost.
+    let mut config = config(Rate::from_bits_per_sec(8_000_000), 50);
+    config.sampling = SamplingTimes::new(None, Time::ZERO, ms(1_000_000));
+    let rates = [(20, 1.0), (60, 0.0)];
+    config.impairments.losses = rates
+        .map(|(at, probability)| (ms(at), loss("bernoulli", &json!({ "probability": probability }))))
+        .to_vec();
+    for mut link in both(&config, 100) {
+        let arrived = arrivals(&mut link, &[0, 18, 19, 20, 58, 59, 100], 1000);
+        assert_eq!(arrived, [(51, 0), (69, 1), (110, 5), (151, 6)]);
+    }
+    config.impairments.delays = vec![(ms(30), Duration::from_millis(1))];
+    for mut link in both(&config, 100) {
+        let arrived = arrivals(&mut link, &[0, 18, 40, 59], 1000);
+        assert_eq!(arrived, [(51, 0), (61, 3), (69, 1)], "packets overtake, each with its own loss");
+    }
+}
