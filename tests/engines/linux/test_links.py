@@ -130,6 +130,7 @@ SHAPER = {"kind": "tbf", "rate_bps": 10_000_000, "burst_bytes": 15_140, "packets
         ({"rate": "10 Mbit/s", "queue": {"packets": 60}}, "0 bit/s", 1e-4),
         ({"rate": "10 Mbit/s", "queue": {"packets": 60}}, "1 kbit/s", 1e-4),
         ({"rate": "10 Mbit/s", "queue": {"kind": "fq_codel"}}, "0 bit/s", 1e-3),
+        ({"rate": "10 Mbit/s", "queue": {"kind": "cake"}}, "0 bit/s", 1e-3),
         # A change fills the kernel's bucket, so that one burst leaves 12 ms earlier.
         ({"queue": SHAPER}, "0 bit/s", 0.01),
         ({"queue": SHAPER}, "1 kbit/s", 0.01),

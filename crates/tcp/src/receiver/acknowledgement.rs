@@ -1,6 +1,5 @@
 //! Timing and contents of acknowledgements (Linux `__tcp_ack_snd_check`; RFC 5681 section 4.2).
 
-use super::interactive::DELAYED_ACK;
 use super::{AckPolicy, Receiver};
 use crate::wheel::Wheel;
 use crate::{Riding, SackBlocks, Segment};
@@ -20,14 +19,14 @@ const COMPRESSION_PERCENT: u64 = 33;
 
 impl Receiver {
     /// Send the ACK that is held back if packet `seq` would push a SACK block out of this ACK. A packet pushes a block
-    /// out if it opens a third block or extends a block other than the two most recent ones.
+    /// out if it opens a third block, or touches a block other than the two most recent ones
+    /// (`tcp_sack_compress_send_ack`).
     pub(super) fn release_before_losing_blocks(&mut self, seq: u32, out: &mut Vec<Segment>) {
-        if self.compressed == 0 || seq <= self.next || self.out_of_order.find(seq).is_some() {
+        if self.compressed == 0 || seq <= self.next {
             return;
         }
-        let recent = self.recent.as_slice();
-        let grows = recent.iter().position(|r| r.0 == seq + 1 || r.1 == seq);
-        if grows.unwrap_or(recent.len()) >= BLOCKS_EXPECTED {
+        let touched = self.recent.touched(seq);
+        if touched.unwrap_or(self.recent.as_slice().len()) >= BLOCKS_EXPECTED {
             self.send_ack(out);
         }
     }
@@ -47,9 +46,7 @@ impl Receiver {
         if self.delayed_at == Time::NEVER {
             self.delayed_at = match self.config.ack {
                 AckPolicy::Linux => {
-                    let delay =
-                        self.interactive.as_ref().map_or(DELAYED_ACK, |interactive| interactive.delay());
-                    Wheel::new(self.config.tick).after(now, delay, Duration::ZERO)
+                    Wheel::new(self.config.tick).after(now, self.ack_timeout.delay(), Duration::ZERO)
                 }
                 AckPolicy::Every { timeout, .. } => now + timeout,
             };
@@ -58,7 +55,7 @@ impl Receiver {
 
     pub(super) fn linux_wants_ack(&self, push: bool) -> bool {
         let read = (push && self.unacked > 0) || self.quick > 0;
-        self.unacked > 1 || (read && !self.expects_to_answer())
+        self.unacked > 1 || (read && !self.ack_timeout.answers)
     }
 
     /// Send a duplicate ACK while a packet is missing. The first duplicate ACKs leave immediately. Later duplicate ACKs
@@ -123,7 +120,12 @@ impl Receiver {
         self.dsack = None;
         self.unacked = 0;
         self.ack_now = false;
-        self.quick = self.quick.saturating_sub(quick);
+        if self.quick > 0 && quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.ack_timeout.deflate();
+            }
+        }
         self.compressed = 0;
         self.delayed_at = Time::NEVER;
         self.compressed_at = Time::NEVER;

@@ -44,7 +44,7 @@ impl Receiver {
         if seq > self.next {
             return self.take_beyond(seq, len);
         }
-        if len == 0 && self.interactive.is_none() {
+        if len == 0 && !self.sends {
             self.ack_now = true; // a window probe has no payload, so it does not count as a duplicate
             return;
         }
@@ -70,13 +70,13 @@ impl Receiver {
     fn take_beyond(&mut self, seq: u32, len: u16) {
         let mut is_new = false;
         let range = self.out_of_order.add(seq, seq + 1, |_, _| is_new = true);
+        self.recent.remember(seq);
         if !is_new {
             return self.note_duplicate(seq);
         }
         if u32::from(len) != self.config.mss {
             self.short.push((seq, len));
         }
-        self.recent.remember(range);
         self.file(len, range.0 < seq);
     }
 

@@ -1,57 +1,78 @@
-//! Delayed acknowledgements at an end that also sends data, on which acknowledgements can be piggybacked (Linux
-//! `tcp_event_data_recv`, `tcp_event_data_sent`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`).
+//! Delayed acknowledgements: their timeout, and ends that also send data, on which acknowledgements can be piggybacked
+//! (Linux `tcp_event_data_recv`, `tcp_event_data_sent`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`).
 
 use super::Receiver;
 use crate::{Riding, Segment};
 use units::{Duration, Time};
 
-/// Delay of a delayed ACK (`TCP_DELACK_MIN`).
-pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
-/// Longest delay of a delayed ACK (`TCP_DELACK_MAX`).
-const LONGEST: Duration = Duration::from_millis(200);
+/// Delay of a delayed ACK in milliseconds (`TCP_ATO_MIN`, `TCP_DELACK_MIN`).
+const SHORTEST_MS: u32 = 40;
+/// Longest delay of a delayed ACK in milliseconds (`TCP_DELACK_MAX`).
+const LONGEST_MS: u32 = 200;
+/// Minimum of the RTO in milliseconds (`TCP_RTO_MIN`).
+const MIN_RTO_MS: u32 = 200;
 
-/// Delayed-ACK state of an end that also sends data.
+/// Timeout of delayed ACKs. The kernel counts in milliseconds.
 #[derive(Debug)]
-pub(super) struct Interactive {
-    /// Time that an acknowledgement waits for data to be piggybacked on (`icsk_ack.ato`).
-    timeout: Duration,
-    /// Time at which data last arrived; `NEVER` before any data.
+pub(super) struct AckTimeout {
+    /// Time that an acknowledgement waits for more data, or for data on which it is piggybacked (`icsk_ack.ato`).
+    timeout_ms: u32,
+    /// Time at which data last arrived in order; `NEVER` before any data.
     last: Time,
     /// Whether this end sends data soon after it receives data, so that acknowledgements wait
     /// (`inet_csk_in_pingpong_mode`).
     pub answers: bool,
     /// Smoothed RTT of the sender at this end.
-    srtt: Option<Duration>,
+    srtt_ms: Option<u32>,
     /// RTO of the sender at this end.
-    rto: Duration,
+    rto_ms: u32,
 }
 
-impl Interactive {
-    fn new() -> Interactive {
-        let rto = Duration::from_secs(1);
-        Interactive { timeout: DELAYED_ACK, last: Time::NEVER, answers: false, srtt: None, rto }
+impl AckTimeout {
+    pub fn new() -> AckTimeout {
+        AckTimeout {
+            timeout_ms: SHORTEST_MS,
+            last: Time::NEVER,
+            answers: false,
+            srtt_ms: None,
+            rto_ms: 1_000,
+        }
     }
 
-    /// Adapt the timeout to arriving data. True if the data is the first of the connection, or follows a pause
-    /// longer than the RTO, after which the other side slow-starts again.
+    /// Adapt the timeout to data in order. True if the data is the first of the connection, or follows a pause longer than
+    /// the RTO, after which the other side slow-starts again.
+    #[inline]
     pub fn receive(&mut self, now: Time) -> bool {
-        let (first, gap) = (self.last == Time::NEVER, now.since(self.last));
-        self.last = now;
-        if first {
+        let last = std::mem::replace(&mut self.last, now);
+        // Less than 20 ms apart, the arrivals are at most 20 ticks of the clock apart.
+        if now.since(last) < Duration::from_millis(u64::from(SHORTEST_MS / 2)) && last != Time::NEVER {
+            self.timeout_ms = self.timeout_ms / 2 + SHORTEST_MS / 2;
+            return false;
+        }
+        self.receive_after_pause(last, now)
+    }
+
+    #[cold]
+    fn receive_after_pause(&mut self, last: Time, now: Time) -> bool {
+        if last == Time::NEVER {
             return true;
         }
-        if gap <= DELAYED_ACK / 2 {
-            self.timeout = self.timeout / 2 + DELAYED_ACK / 2;
-        } else if gap < self.timeout {
-            self.timeout = (self.timeout / 2 + gap).min(self.rto);
+        let gap_ms = (now.as_millis() - last.as_millis()).min(u64::from(u32::MAX)) as u32;
+        if gap_ms <= SHORTEST_MS / 2 {
+            self.timeout_ms = self.timeout_ms / 2 + SHORTEST_MS / 2;
+        } else if gap_ms < self.timeout_ms {
+            self.timeout_ms = (self.timeout_ms / 2 + gap_ms).min(self.rto_ms).min(LONGEST_MS);
+        } else {
+            return gap_ms > self.rto_ms;
         }
-        gap >= self.timeout && gap > self.rto
+        false
     }
 
     /// Record that data is sent. The data counts as an answer if it follows received data within the timeout. One
     /// answer is enough for the interactive mode (`inet_csk_inc_pingpong_cnt`).
     fn send(&mut self, now: Time) {
-        self.answers |= self.last != Time::NEVER && now.since(self.last) < self.timeout;
+        self.answers |=
+            self.last != Time::NEVER && now.as_millis() - self.last.as_millis() < u64::from(self.timeout_ms);
     }
 
     /// Longest time for which an acknowledgement is held back. Before any data, nothing is held back: `ato` is 0, so the
@@ -60,27 +81,44 @@ impl Interactive {
         if self.last == Time::NEVER {
             return Duration::ZERO;
         }
-        let longest = self.srtt.map_or(LONGEST, |srtt| srtt.max(DELAYED_ACK).min(LONGEST));
-        self.timeout.min(longest)
+        let by_rtt_ms = self.srtt_ms.map_or(LONGEST_MS, |srtt_ms| srtt_ms.max(SHORTEST_MS));
+        let longest_ms = by_rtt_ms.min(MIN_RTO_MS - 1); // `tcp_delack_max`
+        Duration::from_millis(self.timeout_ms.min(longest_ms).into())
     }
 
     /// Adapt the timeout to an acknowledgement that left without data.
     pub fn miss(&mut self) {
-        self.timeout = if self.answers { DELAYED_ACK } else { (self.timeout * 2).min(self.rto) };
+        self.timeout_ms = if self.answers { SHORTEST_MS } else { (self.timeout_ms * 2).min(self.rto_ms) };
         self.answers = false;
     }
 
+    /// Reset the timeout at the end of quick ACKs (`tcp_dec_quickack_mode`).
+    pub fn deflate(&mut self) {
+        self.timeout_ms = SHORTEST_MS;
+    }
+
     /// Leave the interactive mode for quick ACKs (`tcp_enter_quickack_mode`).
-    pub fn hurry(&mut self) {
+    fn hurry(&mut self) {
         self.answers = false;
-        self.timeout = DELAYED_ACK;
+        self.deflate();
+    }
+
+    /// Use the RTT of the handshake, at an end without a sender (`tcp_synack_rtt_meas`).
+    #[cold]
+    pub fn note_handshake(&mut self, rtt: Duration) {
+        self.learn(Some(rtt), rtt + (rtt * 2).max(Duration::from_millis(MIN_RTO_MS.into())));
+    }
+
+    fn learn(&mut self, srtt: Option<Duration>, rto: Duration) {
+        let ceil_ms = |time: Duration| time.as_nanos().div_ceil(1_000_000).min(u64::from(u32::MAX)) as u32;
+        (self.srtt_ms, self.rto_ms) = (srtt.map(ceil_ms), ceil_ms(rto));
     }
 }
 
 impl Receiver {
     /// Turn this receiver into a receiver at an end that also sends data.
     pub fn interactive(mut self) -> Receiver {
-        self.interactive = Some(Box::new(Interactive::new()));
+        self.sends = true;
         self
     }
 
@@ -92,16 +130,14 @@ impl Receiver {
 
     /// Copy the smoothed RTT and the RTO from the sender at this end.
     pub fn learn(&mut self, srtt: Option<Duration>, rto: Duration) {
-        if let Some(interactive) = &mut self.interactive {
-            (interactive.srtt, interactive.rto) = (srtt, rto);
-        }
+        self.ack_timeout.learn(srtt, rto);
     }
 
     /// The acknowledgement to piggyback on `len` bytes of data that leave now (`tcp_event_ack_sent`). `None` while
     /// there are SACK blocks to report, which are sent in a separate ACK.
     pub fn ride(&mut self, now: Time, len: u16, out: &mut Vec<Segment>) -> Option<Riding> {
-        if let Some(interactive) = self.interactive.as_mut().filter(|_| len > 0) {
-            interactive.send(now);
+        if len > 0 {
+            self.ack_timeout.send(now);
         }
         if self.dsack.is_some() || !self.recent.is_empty() {
             self.acknowledge(out);
@@ -128,31 +164,20 @@ impl Receiver {
     /// the packet must be acknowledged now (`tcp_cleanup_rbuf` after `ICSK_ACK_PUSHED`). Once everything up to a FIN
     /// has arrived, this end is expected to answer (`tcp_fin`).
     #[cold] // bulk data arrives at ends that send nothing
-    pub(super) fn interact(&mut self, now: Time, seq: u32, len: u16, fin: bool) -> bool {
+    pub(super) fn interact(&mut self, seq: u32, len: u16, fin: bool) -> bool {
         if fin {
             if self.fin.is_none() && seq < self.next {
                 self.dsack = None; // a FIN in order resets the SACK state (`tcp_fin`)
             }
             self.fin = Some(seq);
         }
-        let is_finished = self.is_finished();
-        let Some(interactive) = &mut self.interactive else { return false };
-        interactive.answers |= is_finished;
-        if len > 0 && interactive.receive(now) {
-            self.quick = self.quick.max(self.window.quick_acks());
-        }
+        self.ack_timeout.answers |= self.is_finished();
         len > 0 && u32::from(len) < self.config.mss
     }
 
     /// Acknowledge at least the next `packets` packets immediately, each with its own ACK.
     pub(super) fn quicken(&mut self, packets: u32) {
         self.quick = self.quick.max(packets);
-        if let Some(interactive) = &mut self.interactive {
-            interactive.hurry();
-        }
-    }
-
-    pub(super) fn expects_to_answer(&self) -> bool {
-        self.interactive.as_ref().is_some_and(|interactive| interactive.answers)
+        self.ack_timeout.hurry();
     }
 }

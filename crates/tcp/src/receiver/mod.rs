@@ -16,7 +16,7 @@ use crate::segment::micros;
 use crate::wheel::TICK;
 use crate::{Feedback, RangeSet, Segment};
 use blocks::Blocks;
-use interactive::Interactive;
+use interactive::AckTimeout;
 pub use order::InOrder;
 use units::{Duration, Time};
 pub use window::{LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory};
@@ -107,8 +107,9 @@ pub struct Receiver {
     config: ReceiverConfig,
     gro: Option<Box<Gro>>,
     in_order: Option<Box<InOrder>>,
-    /// Delayed-ACK state; `None` if this end sends no data.
-    interactive: Option<Box<Interactive>>,
+    ack_timeout: AckTimeout,
+    /// Whether this end may also send data.
+    sends: bool,
     /// Out-of-order ranges. The range that grew last comes first.
     recent: Blocks,
     /// Payload of out-of-order packets.
@@ -173,7 +174,8 @@ impl Receiver {
             one_way_us: 0,
             rtt: RttGuess::default(),
             fin: None,
-            interactive: None,
+            ack_timeout: AckTimeout::new(),
+            sends: false,
         }
     }
 
@@ -219,8 +221,8 @@ impl Receiver {
             self.look_at_batch(now, out);
         }
         if self.ack_timer() <= now {
-            if let Some(interactive) = self.interactive.as_mut().filter(|_| self.delayed_at <= now) {
-                interactive.miss();
+            if self.delayed_at <= now {
+                self.ack_timeout.miss();
             }
             self.send_ack(out);
         }
@@ -251,8 +253,16 @@ impl Receiver {
                 Some(gro) => gro.hold(now, *segment, ce),
                 None => self.on_data(now, segment, ce, false, out),
             },
-            Segment::HandshakeAck { .. } => self.rtt.guess(now),
+            Segment::HandshakeAck { .. } => self.end_handshake(now),
             _ => {}
+        }
+    }
+
+    /// Take the first RTT sample, from the SYN-ACK to its answer.
+    #[inline]
+    fn end_handshake(&mut self, now: Time) {
+        if let Some(rtt) = self.rtt.guess(now).filter(|_| !self.sends) {
+            self.ack_timeout.note_handshake(rtt);
         }
     }
 
@@ -263,7 +273,7 @@ impl Receiver {
         self.received += 1;
         self.one_way_us = micros(now).wrapping_sub(sent_us);
         let expected = self.next;
-        self.rtt.guess(now);
+        self.end_handshake(now);
         if self.window.wants_sample(now)
             && let Some(rtt) = self.rtt.sample(self.one_way_us)
         {
@@ -279,7 +289,10 @@ impl Receiver {
         if let Some(in_order) = &mut self.in_order {
             in_order.note(now, [expected, self.next], segment);
         }
-        let read = self.interactive.is_some() && self.interact(now, seq, len, fin);
+        if seq == expected && len > 0 && self.ack_timeout.receive(now) {
+            self.quick = self.quick.max(self.window.quick_acks());
+        }
+        let read = self.sends && self.interact(seq, len, fin);
         if !more {
             self.decide(now, push || read, out);
         }
@@ -335,10 +348,10 @@ impl Receiver {
 }
 
 impl RttGuess {
-    fn guess(&mut self, now: Time) {
-        if let Some(answered) = self.answered.take() {
-            self.rtt = Some(now.since(answered));
-        }
+    fn guess(&mut self, now: Time) -> Option<Duration> {
+        let rtt = now.since(self.answered.take()?);
+        self.rtt = Some(rtt);
+        self.rtt
     }
 
     /// RTT sample from data with a one-way delay of `one_way_us`.

@@ -221,3 +221,38 @@ fn a_window_that_the_application_has_set_stays_as_it_is() {
     let Some(Segment::Ack { window, .. }) = deliver(&mut r, 1_200, 100).pop() else { panic!("no ACK") };
     assert_eq!(window, 30_000);
 }
+
+/// A receiver after 100 packets 2 ms apart, and the time of the last one in microseconds. The RTT of the handshake is 100 ms,
+/// so the RTO is 300 ms.
+fn after_bulk_data() -> (Receiver, u64) {
+    let buffer = ReceiveBuffer::Payload(Bytes::new(100_000));
+    let (mut r, mut out) =
+        (Receiver::new(ReceiverConfig { buffer, ..ReceiverConfig::default() }), Vec::new());
+    r.on_segment(Time::ZERO, &Segment::Syn { stamp: 0 }, false, &mut out);
+    (0..100).for_each(|n| drop(deliver(&mut r, 100_000 + 2_000 * u64::from(n), n)));
+    (r, 298_000)
+}
+
+#[test]
+fn packets_after_a_pause_longer_than_the_rto_get_an_ack_each() {
+    for (pause_us, acks) in [(299_000, 8), (302_000, 16)] {
+        let (mut r, last_us) = after_bulk_data();
+        let sent = (0..16)
+            .filter(|&n| !deliver(&mut r, last_us + pause_us + 2_000 * u64::from(n), 100 + n).is_empty());
+        assert_eq!(sent.count(), acks, "{pause_us} us");
+    }
+}
+
+#[test]
+fn delayed_acks_wait_longer_if_packets_come_slowly_but_no_longer_than_an_rtt() {
+    let (mut r, last_us) = after_bulk_data();
+    let waits: Vec<u64> = (0..4)
+        .map(|n| {
+            let at_us = last_us + 35_000 * (n + 1);
+            let acks = deliver(&mut r, at_us, 100 + n as u32);
+            if acks.is_empty() { r.next_timer().as_millis() - at_us / 1_000 } else { 0 }
+        })
+        .collect();
+    // The timeouts are 20 + 35, 27 + 35 and 31 + 35 ms. Timers beyond 63 ms have a grain of 8 ms: 403 + 66 becomes 472.
+    assert_eq!(waits, [56, 0, 69, 0]);
+}

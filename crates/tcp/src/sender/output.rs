@@ -390,10 +390,12 @@ impl Sender {
         self.departures.set_rate(self.window.control(), &self.rtt, mss, self.board.packets_out());
     }
 
-    /// Enlarge the send buffer to a multiple of the window.
+    /// Enlarge the send buffer to a multiple of the window. Late packets enlarge the buffer, too, so that the sender has
+    /// data while it waits for them.
     #[inline]
     pub(super) fn expand_send_buffer(&mut self) {
-        self.queue.expand(self.window.cwnd(), self.window.traits().buffers_three_windows);
+        let packets = self.window.cwnd().max(self.rack.reordering() + 1);
+        self.queue.expand(packets, self.window.traits().buffers_three_windows);
     }
 
     /// Let the application write until the send buffer is full or the application has no more data

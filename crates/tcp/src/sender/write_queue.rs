@@ -322,18 +322,18 @@ impl WriteQueue {
         })
     }
 
-    /// Enlarge the buffer to a multiple of the window (`tcp_sndbuf_expand`). `three_windows`: three windows instead of
-    /// two.
+    /// Enlarge the buffer to a multiple of a number of packets, which is the window, or one more than the reordering
+    /// degree (`tcp_sndbuf_expand`). `three_windows`: three times this number instead of twice.
     #[inline]
-    pub fn expand(&mut self, cwnd: u32, three_windows: bool) {
-        if cwnd > self.good_for {
-            self.enlarge(cwnd, three_windows);
+    pub fn expand(&mut self, packets: u32, three_windows: bool) {
+        if packets > self.good_for {
+            self.enlarge(packets, three_windows);
         }
     }
 
-    fn enlarge(&mut self, cwnd: u32, three_windows: bool) {
-        self.good_for = cwnd;
-        let packets = u64::from(cwnd.max(LEAST_PACKETS));
+    fn enlarge(&mut self, packets: u32, three_windows: bool) {
+        self.good_for = packets;
+        let packets = u64::from(packets.max(LEAST_PACKETS));
         let windows = if three_windows { WINDOWS_OF_BBR } else { WINDOWS };
         let wanted = windows * packets * self.per_segment;
         self.limit = self.limit.max(wanted.min(self.most));
