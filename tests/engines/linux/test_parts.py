@@ -279,12 +279,12 @@ def test_scripts_of_a_kernel_replace_those_of_an_earlier_installation(tmp_path: 
     assert {path.name for path in kept.iterdir()} == {"a.pkt", "defaults.sh"}
 
 
-@pytest.mark.parametrize(("span_ms", "count"), [(1, 1), (20, 4), (2_000, 16), (9_973, 16), (600_000, 20)])
+@pytest.mark.parametrize(("span_ms", "count"), [(1, 1), (20, 4), (2_000, 16), (9_973, 79), (98_765, 790)])
 def test_gate_packets_take_as_long_as_the_outage(span_ms: int, count: int) -> None:
     found = gate(0, span_ms * 1_000_000, 10_000_000, 1514)
     assert found.packets.count == count
     taken_ms = found.packets.count * found.packets.size_bytes * 8_000 / found.rate_bps
-    assert taken_ms == pytest.approx(span_ms, rel=2e-5, abs=0.1)
+    assert taken_ms == pytest.approx(span_ms, rel=1e-5)
     assert span_ms * (1 - 1 / count) < found.restored_ns / 1e6 <= span_ms
 
 

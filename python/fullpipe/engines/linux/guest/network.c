@@ -26,6 +26,7 @@
 #define MAX_DUMP 65536
 #define MAX_FEATURES 256
 #define MAX_FRAME 65536
+#define FRAMES_MEMORY (64 << 20)
 /* Devices that the kernel activates per second: MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, whose loop runs at
  * least once per second. */
 #define ACTIVATED_PER_SECOND 100
@@ -358,15 +359,16 @@ void send_frames(char **words)
 {
 	static const unsigned char frame[MAX_FRAME];
 	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_802_EX1), .sll_halen = ETH_ALEN};
-	int class = strtoul(words[2], 0, 16), size = whole(words[3]), s;
+	int class = strtoul(words[2], 0, 16), size = whole(words[3]), memory = FRAMES_MEMORY, s;
 
 	enter(words[0]);
 	to.sll_ifindex = device(words[1]);
 	s = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	if (size > MAX_FRAME || setsockopt(s, SOL_SOCKET, SO_PRIORITY, &class, sizeof(class)))
+	if (size > MAX_FRAME || setsockopt(s, SOL_SOCKET, SO_PRIORITY, &class, sizeof(class)) ||
+	    setsockopt(s, SOL_SOCKET, SO_SNDBUFFORCE, &memory, sizeof(memory)))
 		fail("frames of %d bytes by class %s: %s", size, words[2], strerror(errno));
 	for (int64_t i = whole(words[4]); i > 0; i--)
-		if (sendto(s, frame, size, 0, (void *)&to, sizeof(to)) < 0)
+		if (sendto(s, frame, size, MSG_DONTWAIT, (void *)&to, sizeof(to)) < 0)
 			fail("frames at %s in %s: %s", words[1], words[0], strerror(errno));
 	close(s);
 }

@@ -24,9 +24,10 @@ DATA_CLASS, FIRST_CLASS = "40001", "40002"
 _GATE, _GATE_CLASS, _SPLIT = "30000", "30001", "40000"
 _OPEN_BPS = 10**15
 """Rate of a class without a limit: the kernel rounds transmission times to 0 ns."""
-_MOST_PACKETS = 16
-"""Gate packets of an outage of up to 480 s. The kernel's rates are whole bytes per second. More packets need
-a higher rate, so that rounding has a smaller effect: at most 0.1 ms in an outage of up to 10 s."""
+_FEW_PACKETS, _PER_SECOND, _MOST_PACKETS = 16, 8, 1000
+"""Gate packets of a short outage, per second of a long outage, and at most, which the kernel's queue holds.
+The kernel's rates are whole bytes per second. More packets need a higher rate, so that rounding has a smaller
+effect: at most 0.1 ms in an outage of up to 10 s, and 1 ms in an outage of up to 100 s."""
 _LONGEST_NS = 30 * NANOSECONDS
 """Maximum time of one gate packet. A packet can occupy a class of htb for at most 60 s."""
 _SMALLEST_BYTES = 60
@@ -81,7 +82,8 @@ def gate(begin_ns: int, end_ns: int, rate_bps: int | None, frame_bytes: int) -> 
     `frame_bytes`."""
     span_ns = end_ns - begin_ns
     packet_ns = max(1, frame_bytes * BITS * NANOSECONDS // (rate_bps or _OPEN_BPS))
-    count = max(1, min(_MOST_PACKETS, span_ns // (4 * packet_ns)), -(-span_ns // _LONGEST_NS))
+    fine = min(_MOST_PACKETS, max(_FEW_PACKETS, span_ns * _PER_SECOND // NANOSECONDS))
+    count = max(1, min(fine, span_ns // (4 * packet_ns)), -(-span_ns // _LONGEST_NS))
     last_ns = span_ns // count
 
     def rate(size: int) -> int:
