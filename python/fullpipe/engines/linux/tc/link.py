@@ -33,7 +33,7 @@ from fullpipe.scenario.model.link.losses import MODELS, Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network import Link
 from fullpipe.scenario.network.timeline import Values
-from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
+from fullpipe.scenario.quantities import BITS, NANOSECONDS
 
 # The qdisc netem: transmission time, propagation delay, loss, jitter and duplication on a link.
 
