@@ -2,8 +2,8 @@
 
 use crate::pipe::{config, seconds};
 use tcp::{
-    AckPolicy, Endpoint, Feedback, Receiver, ReceiverConfig, SackBlocks, Segment, SendBuffer, SendMemory,
-    Sender, SenderConfig,
+    AckPolicy, Endpoint, Feedback, Pacing, Receiver, ReceiverConfig, SackBlocks, Segment, SendBuffer,
+    SendMemory, Sender, SenderConfig,
 };
 use units::{Bytes, Duration, Time};
 
@@ -429,4 +429,36 @@ fn the_timer_of_a_tail_loss_probe_lets_no_other_packet_go() {
     assert!(sender.counters().unacked < sender.counters().cwnd);
     sender.on_timer(sender.next_timer(), &mut out);
     assert_eq!(numbers(&mut out), [] as [u32; 0], "a probe is out already");
+}
+
+#[test]
+fn a_tail_loss_probe_is_a_burst_as_large_as_the_window_allows() {
+    let (mut sender, mut out) = opened(SenderConfig { min_burst: 8, ..config() }, 1 << 20);
+    sender.on_segment(seconds(0.2), &ack(2, &[], false), &mut out);
+    out.clear();
+    sender.on_segment(seconds(0.2003), &ack(3, &[], false), &mut out);
+    assert_eq!(numbers(&mut out), [] as [u32; 0], "two packets wait for the next ACK");
+    sender.on_timer(sender.next_timer(), &mut out);
+    assert_eq!(numbers(&mut out), [14, 15]);
+}
+
+#[test]
+fn after_a_timeout_that_may_be_spurious_lost_packets_wait_for_an_ack_if_no_new_data_is_left() {
+    for (packets, waits) in [(11, true), (12, false)] {
+        let (pacing, data) = (Pacing::Always, Some(packets * 1_448));
+        let settings = SenderConfig { pacing, data, timestamps: false, tail_loss_probe: false, ..config() };
+        let (mut sender, mut out) = opened(settings, 1 << 20);
+        while sender.next_timer() < seconds(0.3) {
+            sender.on_timer(sender.next_timer(), &mut out);
+        }
+        out.clear();
+        let timeout = sender.next_timer();
+        sender.on_timer(timeout, &mut out);
+        assert_eq!(numbers(&mut out), [0]);
+        let progress = timeout + Duration::from_millis(100);
+        sender.on_segment(progress, &ack(1, &[], false), &mut out);
+        assert_eq!(numbers(&mut out), [10], "new data shows whether the timeout was spurious");
+        let next = sender.next_timer();
+        assert_eq!(next.since(progress) > Duration::from_millis(200), waits, "with {packets} packets");
+    }
 }

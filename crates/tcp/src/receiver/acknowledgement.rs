@@ -21,14 +21,18 @@ impl Receiver {
     /// Send the ACK that is held back if packet `seq` would push a SACK block out of this ACK. A packet pushes a block
     /// out if it opens a third block, or touches a block other than the two most recent ones
     /// (`tcp_sack_compress_send_ack`).
-    pub(super) fn release_before_losing_blocks(&mut self, seq: u32, out: &mut Vec<Segment>) {
+    /// True if an ACK was sent: it also ends the wait of the packet for its own ACK, so that only a later packet has one
+    /// (`inet_csk_ack_scheduled`).
+    pub(super) fn release_before_losing_blocks(&mut self, seq: u32, out: &mut Vec<Segment>) -> bool {
         if self.compressed == 0 || seq <= self.next {
-            return;
+            return false;
         }
         let touched = self.recent.touched(seq);
-        if touched.unwrap_or(self.recent.as_slice().len()) >= BLOCKS_EXPECTED {
+        let loses = touched.unwrap_or(self.recent.as_slice().len()) >= BLOCKS_EXPECTED;
+        if loses {
             self.send_ack(out);
         }
+        loses
     }
 
     /// Acknowledge now, or set the timer for a delayed ACK.

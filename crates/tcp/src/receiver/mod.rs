@@ -283,7 +283,7 @@ impl Receiver {
         if self.looks_old(stamp) {
             return self.refuse(seq, more, out);
         }
-        self.release_before_losing_blocks(seq, out);
+        let released = self.release_before_losing_blocks(seq, out);
         let delivered = self.delivered_bytes;
         self.take(seq, len, stamp);
         if let Some(in_order) = &mut self.in_order {
@@ -293,7 +293,7 @@ impl Receiver {
             self.quick = self.quick.max(self.window.quick_acks());
         }
         let read = self.sends && self.interact(seq, len, fin);
-        if !more {
+        if !more && !released {
             self.decide(now, push || read, out);
         }
         let newly = self.delivered_bytes - delivered;

@@ -102,6 +102,19 @@ fn after_three_duplicates_compression_sends_one_ack_a_millisecond() {
 }
 
 #[test]
+fn a_packet_that_releases_an_ack_has_none_of_its_own() {
+    let mut r = receiver(every(1));
+    [1, 3, 5].into_iter().for_each(|seq| assert_eq!(deliver(&mut r, 10, seq).len(), 1));
+    assert!(deliver(&mut r, 40, 7).is_empty(), "held back");
+    let released = deliver(&mut r, 50, 9);
+    assert_eq!(released.len(), 1);
+    assert_eq!(blocks(&released[0]).1[0], (7, 8));
+    assert_eq!(r.next_timer(), Time::NEVER);
+    assert!(deliver(&mut r, 60, 10).is_empty(), "held back again");
+    assert_eq!(r.next_timer(), Time::from_nanos(60_000 + 1_000_000));
+}
+
+#[test]
 fn on_a_path_of_a_millisecond_compression_lasts_a_third_of_it() {
     let mut r = receiver(every(1));
     r.on_segment(Time::ZERO, &Segment::Syn { stamp: 0 }, false, &mut Vec::new());

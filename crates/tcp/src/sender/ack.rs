@@ -130,6 +130,9 @@ impl Sender {
             self.resend(now, resend, out);
         }
         self.push(now, out);
+        if resend == Resend::NewDataFirst {
+            self.await_ack_of_new_data(now);
+        }
     }
 
     fn start_summary(&self, ack: u32, echo: u32, one_way_us: u32) -> AckSummary {
@@ -378,6 +381,19 @@ impl Sender {
             self.delivery.mark_app_limited(self.board.in_flight());
         }
         self.update_pacing_rate();
+    }
+
+    /// Let lost packets wait for the next ACK if new data was sent after a timeout and no more data is left. Pacing then
+    /// holds back nothing, so its timer sends nothing (`tcp_xmit_recovery`, `tcp_pacing_check`).
+    #[cold]
+    fn await_ack_of_new_data(&mut self, now: Time) {
+        let sent_new = self.board.next() > self.recovery.high();
+        if sent_new
+            && self.departures.is_limited_by_pacing()
+            && let Some(limit) = self.lack_of_data()
+        {
+            self.departures.limit(now, limit);
+        }
     }
 
     /// Retransmit the packets that recovery chose for this ACK, before new data is sent.

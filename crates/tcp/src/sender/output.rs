@@ -164,10 +164,8 @@ impl Sender {
         if room == 0 {
             return Err(Stop::By(self.lack_of_data().unwrap_or(Limit::Cwnd)));
         }
-        let half = (self.window.cwnd() / 2).max(1);
         let largest = self.burst_packets();
-        let without_data = || self.connection.without_data(self.board.packets_out());
-        let count = match self.queue.sendable(room.min(half).min(largest), &self.board, without_data) {
+        let count = match self.next_burst(room, largest) {
             Ok(count) => count,
             Err(limit) if self.rescue(now, limit, out) => return Ok(0),
             Err(limit) => {
@@ -191,6 +189,15 @@ impl Sender {
         Ok(count)
     }
 
+    /// Packets of the next burst of new data, if the window has room for `room` packets, or the limit that allows no
+    /// packet. A burst has at most half of the window (`tcp_cwnd_test`).
+    #[inline(always)]
+    pub(super) fn next_burst(&self, room: u32, largest: u32) -> Result<u32, Limit> {
+        let half = (self.window.cwnd() / 2).max(1);
+        let without_data = || self.connection.without_data(self.board.packets_out());
+        self.queue.sendable(room.min(half).min(largest), &self.board, without_data)
+    }
+
     /// Whether the last of `count` new packets is short and must wait. A FIN on this packet ends the wait (`tcp_nagle_test`).
     #[inline]
     fn must_wait_for_short(&self, count: u32) -> bool {
@@ -212,7 +219,7 @@ impl Sender {
 
     /// The limit that leaves nothing to send, neither data nor a FIN; `None` if something waits (`tcp_send_head`).
     #[inline]
-    fn lack_of_data(&self) -> Option<Limit> {
+    pub(super) fn lack_of_data(&self) -> Option<Limit> {
         if self.queue.unsent(self.board.next_bytes()) > 0 {
             return None;
         }
@@ -379,7 +386,7 @@ impl Sender {
 
     /// Packets per burst.
     #[inline]
-    fn burst_packets(&self) -> u32 {
+    pub(super) fn burst_packets(&self) -> u32 {
         self.departures.burst_packets(&self.config, self.window.control(), &self.rtt)
     }
 

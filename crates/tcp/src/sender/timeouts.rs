@@ -107,12 +107,16 @@ impl Sender {
             let has_data = self.queue.has_written(&self.board) && self.queue.receiver_has_room(&self.board);
             let has_fin = self.connection.fin_is_due() && self.queue.unsent(self.board.next_bytes()) == 0;
             if has_data || has_fin {
-                if self.must_wait(now) || self.departures.is_throttled(1, NEW_DATA, &self.config, &self.board)
+                // A probe is one burst as large as the window allows, and at least one packet.
+                let room = self.window.room(self.board.in_flight()).max(1);
+                let count = self.next_burst(room, self.burst_packets()).unwrap_or(1);
+                if self.must_wait(now)
+                    || self.departures.is_throttled(count, NEW_DATA, &self.config, &self.board)
                 {
                     return self.rearm_retransmission(now); // new data remains paced (Linux `tcp_write_xmit`)
                 }
-                self.send_new(now, 1, out); // without Nagle's wait
-                self.recovery.count_sent(1);
+                self.send_new(now, count, out); // without Nagle's wait
+                self.recovery.count_sent(count);
                 self.validate_window(now, self.board.in_flight() >= self.window.cwnd(), true);
                 self.recovery.probe.sent_new(self.board.next());
             } else {
