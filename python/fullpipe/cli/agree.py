@@ -90,8 +90,8 @@ def agree(
         str,
         typer.Option(
             metavar="NAME",
-            help=f"Catalogue of cases: {', '.join(SUITES)}. All catalogues except linux need a Linux kernel"
-            " with the algorithm of the catalogue.",
+            help=f"Catalogue of cases: {', '.join(SUITES)}. bbr3 and prague need a Linux kernel with this"
+            " algorithm.",
         ),
     ] = "linux",
     case: Annotated[

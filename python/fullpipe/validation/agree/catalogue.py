@@ -17,7 +17,6 @@ HELD_OUT = "held out"
 LAST = "held out to the end"
 """Label of cases that were run for the first time when the model was finished."""
 REGIMES = "held out in every regime"
-HELD_OUT_FAMILIES = (HELD_OUT, LAST, REGIMES)
 
 
 def cases() -> list[Case]:

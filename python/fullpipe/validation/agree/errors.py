@@ -154,19 +154,20 @@ def _drawn(case: str, scatter: Sequence[float], runs: int) -> np.ndarray:
 
 
 def summarised(errors: pl.DataFrame, by: Iterable[str] = ()) -> pl.DataFrame:
-    """Number, median, 95th percentile and maximum of the sizes of errors, per engine and quantity.
+    """Number, median, 90th and 95th percentile and maximum of the sizes of errors, per engine and quantity.
 
     Args:
         errors: Errors as `errors_of` or `chance` returns them.
         by: Grouping columns besides engine and quantity, such as "family".
 
     Returns:
-        The columns of `by`, engine, quantity, n, median, p95 and max, in the order of the errors.
+        The columns of `by`, engine, quantity, n, median, p90, p95 and max, in the order of the errors.
     """
     size = pl.col("error").abs()
     return errors.group_by(*by, "engine", "quantity", maintain_order=True).agg(
         n=size.count().cast(pl.Int64),
         median=size.median(),
+        p90=size.quantile(0.9, "linear"),
         p95=size.quantile(0.95, "linear"),
         max=size.max(),
     )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fullpipe.analysis.shown import begun
-from fullpipe.validation.agree.case import DURATION_S, START_JITTER, WARMUP_S, Case
-from fullpipe.validation.agree.catalogue import HELD_OUT_FAMILIES
+from fullpipe.validation.agree.case import Case
 from fullpipe.validation.agree.errors import LEVEL, QUANTITIES, ErrorTarget, beyond, chance, summarised
 from fullpipe.validation.agree.suite import Found, Refused, Suite, seeds_of
 
@@ -31,19 +30,10 @@ _INTRODUCTION = (
     "`{command}` generates this page. The error of an engine is (value - {reference}) / {reference}, "
     "computed from means over runs, for every group of flows. For retransmissions, the divisor is at "
     "least {floor:.0f} packets. The mean RTT is the mean over time of the smoothed RTT. "
-    "Results depend on when a flow starts, relative to the kernel's clock tick and to BBR's cycle. "
-    "So the runs of a case have several start times within {jitter}, which are the same in every "
-    "engine. **{again}** is the error that {reference} would have against itself with other start times, "
+    "{starts} **{again}** is the error that {reference} would have against itself with other start times, "
     "estimated by resampling its runs (bootstrap): it shows the effect of chance. In the tables of cases, "
     "an error in **bold** is beyond chance: the {level:.0f} % interval of the mean difference "
-    "between runs with the same start time excludes 0. A case lasts {duration} s, and the first "
-    "{warmup} s are not measured. Cases of transfers and start-up are measured from the start. Any "
-    "other exception is part of the case's name."
-)
-_HELD_OUT = (
-    "No parameter of the model was fitted to the held-out cases. The model has changed since most "
-    "held-out cases first ran, because of results of other cases and suites. One held-out case was "
-    "investigated; it moved to the catalogue, and a similar case that had not run yet replaced it."
+    "between runs with the same start time excludes 0. {measured}"
 )
 
 
@@ -54,15 +44,12 @@ def page(found: Found, figure: str | None = None) -> str:
         found: The results.
         figure: Path of the figure relative to the page, if there is a figure.
     """
-    reference, errors, held_out = found.engines[0], found.errors, pl.col("family").is_in(HELD_OUT_FAMILIES)
-    suite, has_held_out = found.suite, bool(found.suite.held_out())
-    words = (
-        f"{_introduction(reference, suite)} {_HELD_OUT}" if has_held_out else _introduction(reference, suite)
-    )
+    reference, errors, held_out = found.engines[0], found.errors, _is_held_out(found)
+    suite = found.suite
     parts = [
         f"# {suite.title}",
         " ".join(conclusion(found)),
-        words,
+        _introduction(reference, suite),
         *filter(None, [suite.kernel]),
         "\n".join(_engines(found)),
     ]
@@ -78,9 +65,8 @@ def page(found: Found, figure: str | None = None) -> str:
             "targets for median and 95th percentile."
         )
         parts += [f"![{caption}]({figure})", caption]
-    of_first = errors.filter(engine=found.engines[1])
     why = ", and why" if suite.known else ""
-    parts += [f"## What differs{why}", _beyond(of_first, suite), *filter(None, [suite.known])]
+    parts += [f"## What differs{why}", _beyond(found), *filter(None, [suite.known])]
     if errors.height:
         parts += ["## By family", "Median and 95th percentile of the errors.", _by_family(errors, reference)]
         parts += ["## Case by case", *_cases(found)]
@@ -91,7 +77,7 @@ def page(found: Found, figure: str | None = None) -> str:
 
 def conclusion(found: Found) -> list[str]:
     """The errors of every engine against the reference in the catalogue, and the errors by chance alone."""
-    in_catalogue = found.errors.filter(~pl.col("family").is_in(HELD_OUT_FAMILIES))
+    in_catalogue = found.errors.filter(~_is_held_out(found))
     errors = found.errors if in_catalogue.is_empty() else in_catalogue
     if errors.is_empty():
         return ["No case could be compared."]
@@ -112,6 +98,10 @@ def conclusion(found: Found) -> list[str]:
         beyond_chance = f"; {real[engine]} errors are beyond chance" if is_known else ""
         told.append(f"{who}: the median error (p95) is {', '.join(of_engine)}{beyond_chance}.")
     return told
+
+
+def _is_held_out(found: Found) -> pl.Expr:
+    return pl.col("case").is_in([case.name for case in found.suite.held_out()])
 
 
 def again(reference: str) -> str:
@@ -146,10 +136,9 @@ def _introduction(reference: str, suite: Suite) -> str:
         reference=reference,
         floor=_target("retransmitted", suite).floor,
         again=again(reference),
-        jitter=START_JITTER,
+        starts=suite.starts,
         level=100 * LEVEL,
-        duration=DURATION_S,
-        warmup=WARMUP_S,
+        measured=suite.measured,
     )
 
 
@@ -185,13 +174,13 @@ def _overall(errors: pl.DataFrame, reference: str, suite: Suite) -> str:
             _TITLES[row["quantity"]],
             row["engine"],
             str(row["n"]),
-            *(_percent(row[name]) for name in ("median", "p95", "max")),
+            *(_percent(row[name]) for name in ("median", "p90", "p95", "max")),
             real.get((row["engine"], row["quantity"]), ""),
             "" if row["engine"] == again(reference) else _aims(_target(row["quantity"], suite)),
         ]
         for row in _sizes(errors, reference)
     ]
-    sizes = ("median", "95th percentile", "largest")
+    sizes = ("median", "90th percentile", "95th percentile", "largest")
     return _table(["quantity", "engine", "values", *sizes, "beyond chance", "target"], rows)
 
 
@@ -205,11 +194,19 @@ def _titles(errors: pl.DataFrame) -> dict[str, str]:
     return {metric: title for metric, title in _TITLES.items() if metric in present}
 
 
-def _beyond(errors: pl.DataFrame, suite: Suite) -> str:
-    """Every error that is above the target for the 95th percentile and exceeds chance."""
+def _beyond(found: Found) -> str:
+    """Every error of the first other engine that is above the target for the 95th percentile and exceeds
+    chance, and every case of a transfer that one of the two engines refuses or does not finish."""
+    engines, suite = found.engines[:2], found.suite
     rows = [
         [row["case"], row["of"], _TITLES[row["quantity"]], row["engine"], f"{100 * row['error']:+.1f} %"]
-        for row in beyond(errors, suite.quantities).iter_rows(named=True)
+        for row in beyond(found.errors.filter(engine=engines[1]), suite.quantities).iter_rows(named=True)
+    ]
+    timed = {case.name for case in found.cases if any(flow.size_bytes for flow in case.scenario.flows)}
+    rows += [
+        [one.case, "", _TITLES["fct_p50"], one.engine, "none"]
+        for one in found.refused
+        if one.engine in engines and one.case in timed
     ]
     if not rows:
         return "No error is above the target for the 95th percentile and beyond chance."
@@ -233,7 +230,7 @@ def _by_family(errors: pl.DataFrame, reference: str) -> str:
         [family, engine, *(of.get((family, engine, metric), "") for metric in titles)]
         for family in families
         for engine in engines
-        if (family, engine, "goodput") in of
+        if any((family, engine, metric) in of for metric in titles)
     ]
     return _table(["family", "engine", *titles.values()], rows)
 

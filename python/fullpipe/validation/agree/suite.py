@@ -14,7 +14,15 @@ from fullpipe.engines import Engine, engine
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job, Outcome, Progress, stream
 from fullpipe.validation.agree import case as of
-from fullpipe.validation.agree.case import CHANCE_STARTS, STARTS, Case
+from fullpipe.validation.agree import transients
+from fullpipe.validation.agree.case import (
+    CHANCE_STARTS,
+    DURATION_S,
+    START_JITTER,
+    STARTS,
+    WARMUP_S,
+    Case,
+)
 from fullpipe.validation.agree.catalogue import cases, held_out_cases
 from fullpipe.validation.agree.errors import QUANTITIES, SCHEMA, ErrorTarget, errors_of, large
 from fullpipe.validation.compare import compare
@@ -208,6 +216,21 @@ def _marked(
 # Suites by name, their runs on the engines, and further runs of doubtful cases.
 
 
+START_TIMES = (
+    "Results depend on when a flow starts, relative to the kernel's clock tick and to BBR's cycle. So the "
+    f"runs of a case have several start times within {START_JITTER}, which are the same in every engine."
+)
+MEASURED = (
+    f"A case lasts {DURATION_S} s, and the first {WARMUP_S} s are not measured. Cases of transfers and "
+    "start-up are measured from the start. Any other exception is part of the case's name."
+)
+HELD_OUT_CASES = (
+    "No parameter of the model was fitted to the held-out cases. The model has changed since most "
+    "held-out cases first ran, because of results of other cases and suites. One held-out case was "
+    "investigated; it moved to the catalogue, and a similar case that had not run yet replaced it."
+)
+
+
 @dataclass(frozen=True)
 class Suite:
     """The cases of a page."""
@@ -218,13 +241,23 @@ class Suite:
     cases: Callable[[], list[Case]]
     held_out: Callable[[], list[Case]] = list
     quantities: tuple[ErrorTarget, ...] = QUANTITIES
+    starts: str = START_TIMES
+    """Text on the start times of runs."""
+    measured: str = MEASURED
+    """Text on the measured time, and on the choice of cases."""
     kernel: str = ""
     """Text on the kernel of the reference and its build; empty for a released kernel."""
     known: str = ""
     """Text on known differences between engines and the reference."""
 
 
-LINUX = Suite("Agreement between engines", "fullpipe agree", cases, held_out_cases)
+LINUX = Suite(
+    "Agreement between engines",
+    "fullpipe agree",
+    cases,
+    held_out_cases,
+    measured=f"{MEASURED} {HELD_OUT_CASES}",
+)
 """Suite against a released kernel."""
 SUITES: Mapping[str, Suite] = {
     "linux": LINUX,
@@ -244,17 +277,30 @@ SUITES: Mapping[str, Suite] = {
         kernel=PRAGUE_KERNEL,
         known=PRAGUE_KNOWN,
     ),
+    "transients": Suite(
+        "Agreement in transients",
+        "fullpipe agree --suite transients",
+        transients.tuned_cases,
+        transients.held_out_cases,
+        quantities=transients.QUANTITIES,
+        starts=transients.STARTS,
+        measured=transients.MEASURED,
+        known=transients.KNOWN,
+    ),
 }
-"""Suites by name; the first suite is for a released kernel."""
+"""Suites by name. The suites `linux` and `transients` need a released kernel."""
 
 
 MOST_SEEDS = {"ns3": 1}
 """Maximum number of seeds per engine. One run of ns-3 is enough, because its errors far exceed chance."""
 
 
+UNFINISHED = "no transfer finished, so the completion time is not compared"
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A case that an engine did not run, and the reason."""
+    """A case that an engine did not run or did not finish, and the reason."""
 
     case: str
     engine: str
@@ -332,6 +378,7 @@ def run(
     for name, of_case in groupby(outcomes, lambda outcome: str(outcome.job.point["case"])):
         runs, failed = _sorted(name, of_case)
         refused += failed
+        refused += [Refused(name, by, UNFINISHED) for by, made in runs.items() if _unfinished(made)]
         if reference in runs and len(runs) > 1:
             frames.append(errors_of(by_name[name], compare(runs, reference), suite.quantities))
     return Found(
@@ -357,6 +404,12 @@ def _sorted(case: str, outcomes: Iterable[Outcome]) -> tuple[dict[str, list[Run]
         else:
             runs.setdefault(name, []).append(outcome.run)
     return {name: made for name, made in runs.items() if name not in failed}, list(failed.values())
+
+
+def _unfinished(runs: Iterable[Run]) -> bool:
+    """Whether there are runs with transfers of which none finished."""
+    times = (run.transfers["fct_s"] for run in runs)
+    return any(not of_run.is_empty() and of_run.is_null().all() for of_run in times)
 
 
 def _version(made: Engine) -> str:
