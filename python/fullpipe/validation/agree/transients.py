@@ -68,10 +68,7 @@ Causes of differences that traces of packets showed:
   split and merge packets.
 - **Delayed ACKs.** In Linux, the timer of delayed ACKs still runs after an ACK. When the timer fires, it
   sends a compressed ACK up to a millisecond early (`tcp_delack_timer_handler`). In the simulator, an ACK
-  ends the timer.
-- **Merged packets.** In `ack-blackout-cubic-0.2MB-3.19m-15.5ms-12p-at-174.9ms`, Linux takes one RTT (19 ms)
-  less than the simulator, but the same time if its packets are captured. Linux does not merge captured
-  packets in the sender's memory, so merged packets are the likely cause."""
+  ends the timer."""
 
 Changes = list[dict[str, Any]]
 Dice = np.random.Generator
