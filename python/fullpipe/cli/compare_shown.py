@@ -33,15 +33,13 @@ from fullpipe.validation.compare.comparison import C, doubted
 from fullpipe.validation.compare.conclusion import conclusion, ranked
 from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE
 from fullpipe.validation.compare.fair_share import share_at_points
-from fullpipe.validation.compare.finding import Note, known, leads, weight
+from fullpipe.validation.compare.finding import Note, family_size, is_open_by_correction, known, leads, weight
 from fullpipe.validation.compare.rules import ALIKE, unlike
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,
     Names,
     difference_of,
     doubts_in_words,
-    family_size,
-    is_open_by_correction,
     is_truncated,
     merged,
     names_of,

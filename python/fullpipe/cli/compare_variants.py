@@ -23,7 +23,8 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.read.files import value_of
 from fullpipe.validation.compare import Finding, VariantComparison, stored
 from fullpipe.validation.compare.conclusion import conclusion
-from fullpipe.validation.compare.sentence import Names, family_size, names_of
+from fullpipe.validation.compare.finding import family_size
+from fullpipe.validation.compare.sentence import Names, names_of
 from fullpipe.validation.over import SCENARIO
 
 

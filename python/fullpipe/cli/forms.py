@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from io import StringIO
+from itertools import groupby
 from typing import Any
 
 from fullpipe import markdown
@@ -128,3 +129,26 @@ def in_latex(text: str) -> str:
     """Text with special characters of LaTeX escaped."""
     escaped = re.sub(r"[\\~^\n]|[&%$#_{}]", lambda m: _LATEX.get(m[0], "\\" + m[0]), text)
     return escaped.replace("²", r"\textsuperscript{2}")
+
+
+def spans(left: Sequence[str], tops: Sequence[str]) -> Iterator[str]:
+    """A line of headings. Equal neighbours are merged, with a rule below each merged heading."""
+    cells, rules, at = [*map(in_latex, left)], [], len(left) + 1
+    for words, group in groupby(tops):
+        count = len(list(group))
+        cells.append(rf"\multicolumn{{{count}}}{{c}}{{{in_latex(words)}}}")
+        rules += [rf"\cmidrule(lr){{{at}-{at + count - 1}}}"] if count > 1 else []
+        at += count
+    yield rf"{' & '.join(cells)} \\"
+    if rules:
+        yield " ".join(rules)
+
+
+def number_format(column: Sequence[str]) -> str:
+    """siunitx's table-format of a column: the digits before and after the point, and of the uncertainty."""
+    numbers = [cell.rstrip(")").split("(") for cell in column if not cell.startswith("{")]
+    whole = max((len(number[0].lstrip("-").partition(".")[0]) for number in numbers), default=1)
+    decimals = max((len(number[0].partition(".")[2]) for number in numbers), default=0)
+    uncertain = max((len(number[1]) for number in numbers if len(number) > 1), default=0)
+    sign = "-" if any(number[0].startswith("-") for number in numbers) else ""
+    return f"{sign}{whole}.{decimals}" + (f"({uncertain})" if uncertain else "")

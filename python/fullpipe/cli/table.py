@@ -20,7 +20,7 @@ from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import Subject, points_of
 from fullpipe.analysis.shown import begun, decimals_of, mean_shown, scale_and_digits
 from fullpipe.analysis.values import value_text, values_of
-from fullpipe.cli.forms import NOTHING, Form, Grid, in_latex
+from fullpipe.cli.forms import NOTHING, Form, Grid, in_latex, number_format, spans
 from fullpipe.cli.selection import (
     FLOWS,
     changed_entry,
@@ -312,7 +312,7 @@ def latex_of(pivot: Pivot) -> str:
         for n, column in enumerate(pivot.numbers)
     ]
     kinds = ["l" * len(pivot.rows)]
-    for kind, alike in groupby(f"S[table-format={_format(column)}]" for column in written):
+    for kind, alike in groupby(f"S[table-format={number_format(column)}]" for column in written):
         count = len(list(alike))
         kinds.append(kind if count == 1 else f"*{{{count}}}{{{kind}}}")
     rows = [[*map(in_latex, head), *(column[n] for column in written)] for n, head in enumerate(pivot.heads)]
@@ -362,7 +362,7 @@ def _head(pivot: Pivot) -> Iterator[str]:
     """The heading lines: one for the metrics if there are several, and one per factor on the columns."""
     left, rows = [""] * len(pivot.rows), [pivot.owned.get(name, name) for name in pivot.rows]
     tops = [column.metric for column in pivot.numbers]
-    yield from _spans(left if pivot.columns else rows, tops)
+    yield from spans(left if pivot.columns else rows, tops)
     for n, name in enumerate(pivot.columns):
         values = [column.values[n] for column in pivot.numbers]
         is_last = n == len(pivot.columns) - 1
@@ -370,22 +370,9 @@ def _head(pivot: Pivot) -> Iterator[str]:
             count, at, named = len(values), len(left) + 1, pivot.owned.get(name, name)
             yield rf"{' & '.join(left)} & \multicolumn{{{count}}}{{c}}{{{in_latex(named)}}} \\"
             yield rf"\cmidrule(lr){{{at}-{at + count - 1}}}"
-            yield from _spans(rows, values)
+            yield from spans(rows, values)
         else:
-            yield from _spans(left, [column.titles[n] for column in pivot.numbers])
-
-
-def _spans(left: Sequence[str], tops: Sequence[str]) -> Iterator[str]:
-    """A line of headings. Equal neighbours are merged, with a rule below each merged heading."""
-    cells, rules, at = [*map(in_latex, left)], [], len(left) + 1
-    for words, group in groupby(tops):
-        count = len(list(group))
-        cells.append(rf"\multicolumn{{{count}}}{{c}}{{{in_latex(words)}}}")
-        rules += [rf"\cmidrule(lr){{{at}-{at + count - 1}}}"] if count > 1 else []
-        at += count
-    yield rf"{' & '.join(cells)} \\"
-    if rules:
-        yield " ".join(rules)
+            yield from spans(left, [column.titles[n] for column in pivot.numbers])
 
 
 def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean], *, is_written_out: bool) -> list[str]:
@@ -431,16 +418,6 @@ def _half_width(cell: Mean) -> float | None:
         return 0.0
     below, above = cell["mean"] - cell["low"], cell["high"] - cell["mean"]
     return None if abs(above - below) > _SYMMETRIC * max(above, below) else float(above)
-
-
-def _format(column: Sequence[str]) -> str:
-    """siunitx's table-format of a column: the digits before and after the point, and of the uncertainty."""
-    numbers = [cell.rstrip(")").split("(") for cell in column if not cell.startswith("{")]
-    whole = max((len(number[0].lstrip("-").partition(".")[0]) for number in numbers), default=1)
-    decimals = max((len(number[0].partition(".")[2]) for number in numbers), default=0)
-    uncertain = max((len(number[1]) for number in numbers if len(number) > 1), default=0)
-    sign = "-" if any(number[0].startswith("-") for number in numbers) else ""
-    return f"{sign}{whole}.{decimals}" + (f"({uncertain})" if uncertain else "")
 
 
 # `fullpipe table`: prints metrics of many finished runs as a pivoted table.

@@ -26,13 +26,12 @@ from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.contrast import EQUAL_SHARE
-from fullpipe.validation.compare.finding import Finding, known, leads
+from fullpipe.validation.compare.finding import Finding, family_size, known, leads
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, LEVEL
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,
     difference_of,
     doubts_in_words,
-    family_size,
     is_truncated,
     verdict_of,
 )

@@ -280,7 +280,12 @@ def _fair_lines(found: Points, rows: pl.DataFrame, along: str, places: Mapping[A
     drawn = list[tuple[str, Mapping[Any, float], list[str]]]()
     for entry in entries if len(entries) <= _MOST_BANDS else ():
         means, part = found.fair_at(metric, entry, along)
-        alike = (names for of, fair, names in drawn if of == part and _are_near(fair, means))
+        alike = (
+            names
+            for of, fair, names in drawn
+            if of == part and fair.keys() == means.keys()
+            if all(isclose(fair[at], means[at], rel_tol=_NEAR) for at in means)
+        )
         names = next(alike, [])
         if means and not names:
             drawn.append((part, means, names))
@@ -289,10 +294,6 @@ def _fair_lines(found: Points, rows: pl.DataFrame, along: str, places: Mapping[A
         ends = sorted((places[at], scale * mean) for at, mean in fair.items())
         points = [(at, mean, mean, mean) for at, mean in ends]
         yield Line(f"fair share of {listed(names)}{part}", Look(colour, _DOTTED), points)
-
-
-def _are_near(one: Mapping[Any, float], other: Mapping[Any, float]) -> bool:
-    return one.keys() == other.keys() and all(isclose(one[at], other[at], rel_tol=_NEAR) for at in one)
 
 
 def _word(found: Points, row: Mapping[str, Any], others: Sequence[str]) -> str:
@@ -415,7 +416,10 @@ def _chosen(found: Points, most: int, at: Sequence[Mapping[str, Any]]) -> tuple[
     Variants of one point stay together. The runs at the points `at` come first; these have a value, or its
     words, for each path. Points with a warning come next, unless there are more than `_MOST_EXAMINED` points.
     """
-    of_places = _places(found)
+    runs_at: dict[str, list[int]] = {}
+    for place, (point, run) in enumerate(zip(found.points, found.runs, strict=True)):
+        runs_at.setdefault(f"{point} {run.meta.engine.name}", []).append(place)
+    of_places = list(runs_at.values())
     firsts = [places[0] for places in of_places]
     if len(firsts) <= most:
         return firsts, ""
@@ -424,7 +428,7 @@ def _chosen(found: Points, most: int, at: Sequence[Mapping[str, Any]]) -> tuple[
     for place in firsts:
         by_point.setdefault(repr([found.points[place].get(path) for path in paths]), []).append(place)
     groups = list(by_point.values())
-    lead = [of for of in groups if any(_is_at(found, found.points[of[0]], each) for each in at if each)]
+    lead = [of for of in groups if any(found.has(found.points[of[0]], each) for each in at if each)]
     warned = set[int]()
     if len(firsts) <= _MOST_EXAMINED:
         warned = {of[0] for of in of_places if warnings_of([found.runs[place] for place in of])}
@@ -442,13 +446,6 @@ def _chosen(found: Points, most: int, at: Sequence[Mapping[str, Any]]) -> tuple[
     return sorted(chosen), f": {listed(told)}{each}"
 
 
-def _is_at(found: Points, point: Mapping[str, Any], at: Mapping[str, Any]) -> bool:
-    """Whether a point has these values, or values with these words."""
-    return all(
-        path in point and value in (point[path], found.said(path, point[path])) for path, value in at.items()
-    )
-
-
 def _evenly(places: Sequence[int], most: int) -> list[int]:
     """Choose at most this many places at equal distances, with the first and the last.
 
@@ -457,14 +454,6 @@ def _evenly(places: Sequence[int], most: int) -> list[int]:
     """
     chosen = np.linspace(0, len(places) - 1, min(most, len(places))).round()
     return [places[int(n)] for n in chosen]
-
-
-def _places(found: Points) -> list[list[int]]:
-    """Indices of the runs of every point and engine."""
-    by_point: dict[str, list[int]] = {}
-    for place, (point, run) in enumerate(zip(found.points, found.runs, strict=True)):
-        by_point.setdefault(f"{point} {run.meta.engine.name}", []).append(place)
-    return list(by_point.values())
 
 
 def _over_time_figures(run: Run, budget: Budget) -> Iterator[Figure]:

@@ -283,6 +283,12 @@ class Points:
         is_swept = len(own) == 1 and own[0] in swept
         return value_text(row[own[0]]) if is_swept else self.algorithms.get(row["of"], "")
 
+    def has(self, point: Mapping[str, Any], at: Mapping[str, Any]) -> bool:
+        """Whether a point has these values, or values with these words."""
+        return all(
+            path in point and of in (point[path], self.said(path, point[path])) for path, of in at.items()
+        )
+
     def said(self, path: str, value: Any) -> str:
         """A value of a path in words."""
         return self.labels.value(path, value)

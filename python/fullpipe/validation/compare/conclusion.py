@@ -29,13 +29,13 @@ from fullpipe.validation.compare.finding import (
     Finding,
     claims,
     clearness,
+    family_size,
     of_queues,
     weight,
 )
 from fullpipe.validation.compare.sentence import (
     Names,
     Part,
-    family_size,
     fitted,
     largest,
     moves,

@@ -464,3 +464,20 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
     clear = sorted(aspects.values(), key=lambda each: clearness(each)[0])
     shown = {id(each): each for each in (*(found if len(found) <= MOST_LEADS else ()), *clear)}
     return list(shown.values())[: MOST_LEADS + 2]
+
+
+# Tests that are corrected together.
+
+
+_LEVEL = 0.05
+
+
+def is_open_by_correction(found: Finding) -> bool:
+    """Whether Holm's correction makes a finding undecided."""
+    p, corrected = found.p_raw, found.p_corrected
+    return p is not None and corrected is not None and p < _LEVEL <= corrected
+
+
+def family_size(family: Iterable[Finding], metric: str = "") -> int:
+    """Number of tests that are corrected together; with `metric`, only the tests of this metric."""
+    return sum(each.p_corrected is not None and metric in ("", each.metric) for each in family)

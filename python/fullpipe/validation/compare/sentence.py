@@ -30,7 +30,7 @@ from fullpipe.analysis.shown import (
 )
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import C, Comparison
-from fullpipe.validation.compare.finding import Finding, Note
+from fullpipe.validation.compare.finding import Finding, Note, family_size, is_open_by_correction
 from fullpipe.validation.compare.side import BETWEEN, joint
 
 # Names of sides, points and values in sentences and tables: the users' labels, or names from the scenario.
@@ -210,7 +210,6 @@ def _range(counts: Iterable[int]) -> str:
 # Sentences on one finding: metric and group, direction, size, interval, unit, margin and reason.
 
 
-_LEVEL = 0.05
 _MOST_DIGITS = 2
 
 
@@ -336,17 +335,6 @@ def seeds_in_words(seeds: int | None) -> str:
     'about 9 seeds in total would decide'
     """
     return f"about {seeds:,} seeds in total would decide" if seeds else ""
-
-
-def is_open_by_correction(found: Finding) -> bool:
-    """Whether Holm's correction makes a finding undecided."""
-    p, corrected = found.p_raw, found.p_corrected
-    return p is not None and corrected is not None and p < _LEVEL <= corrected
-
-
-def family_size(family: Iterable[Finding], metric: str = "") -> int:
-    """Number of tests that are corrected together; with `metric`, only the tests of this metric."""
-    return sum(each.p_corrected is not None and metric in ("", each.metric) for each in family)
 
 
 def name_of(found: Finding) -> str:
