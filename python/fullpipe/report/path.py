@@ -195,8 +195,8 @@ def long_enough(runs: Sequence[Run]) -> str:
     if least.cycle_s:
         told = f"the {measured} measured have {int(least.cycles)} or more adaptation cycles of {least.cca}"
     has_drift = min(map(len, points.values())) >= FEWEST_SEEDS and not firsts[0].series.is_empty()
-    drift = ", and no goodput or RTT of bulk flows drifts" if has_drift else ""
-    return f"The runs are long enough: {told}{drift}."
+    drift = ", and tests found no drift of a goodput or RTT of bulk flows" if has_drift else ""
+    return f"No warning on the length of runs: {told}{drift}."
 
 
 _MADE = {

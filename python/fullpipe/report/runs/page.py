@@ -280,7 +280,7 @@ def _part(
 
 
 def _length(warnings: Sequence[str], runs: Sequence[Run]) -> Iterator[str]:
-    """A sentence that the runs are long enough, if no warning says otherwise."""
+    """A sentence on what was checked of the length of the runs, if no warning is there."""
     yield from () if warnings else filter(None, [long_enough(runs)])
 
 
