@@ -178,7 +178,9 @@ impl Sender {
         {
             return Err(stop);
         }
-        let count = if self.must_wait_for_short(count) { count - 1 } else { count };
+        // A chunk that is pushed alone does not wait (`tcp_push_one`).
+        let waits = small == Small::MayWait && self.must_wait_for_short(count);
+        let count = if waits { count - 1 } else { count };
         if count == 0 {
             return Err(Stop::Small);
         }
