@@ -64,7 +64,8 @@ def test_a_sweep_is_compared_point_by_point(command) -> None:  # type: ignore[no
 
 def test_the_figure_is_kept_with_its_numbers(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     command("single-cubic", "--plot", str(tmp_path / "figures"))
-    assert sorted(path.suffix for path in (tmp_path / "figures").iterdir()) == [".csv", ".png", ".svg"]
+    kinds = sorted(path.suffix for path in (tmp_path / "figures").iterdir())
+    assert kinds == [".csv", ".pdf", ".png", ".svg"]
 
 
 def test_a_label_of_nothing_is_refused_for_stored_runs(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -274,7 +274,7 @@ def test_both_directions_have_a_capacity_by_name() -> None:
     assert len({str(handle._dash_pattern) for handle in figure.axes[0].lines[-2:]}) == 2
     (alone,) = sweeps.run(sweeps.jobs(both.with_values({"flows": [{"cca": "cubic"}]})))
     (legend,) = plots.plot_run(alone, "goodput").legends
-    assert [text.get_text() for text in legend.get_texts()] == ["cubic-1", "capacity"]
+    assert [text.get_text() for text in legend.get_texts()] == ["CUBIC-1", "capacity"]
 
 
 def test_swept_numbers_as_colours_are_a_scale_in_their_order() -> None:

@@ -78,7 +78,7 @@ def test_a_packet_delivery_trace_has_its_opportunities_as_capacity(tmp_path: Pat
     (area,) = [each for each in figure.axes[0].collections if each.get_zorder() < 1]
     assert area.get_paths()[0].get_extents().y1 == pytest.approx(1000 * 1504 * 8 / 1e6, rel=0.01)
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["cubic-1", "capacity"]
+    assert [text.get_text() for text in legend.get_texts()] == ["CUBIC-1", "capacity"]
 
 
 def test_a_recording_that_has_changed_has_no_capacity(

@@ -69,7 +69,7 @@ def test_waits_are_those_of_the_ports_beside_what_flows_see(noisy: Run) -> None:
     above = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     beside = figure.axes[2].get_legend()
     assert beside is not None
-    assert above == ["download (cubic)", "upload (cubic)", "probe"]
+    assert above == ["download (CUBIC)", "upload (CUBIC)", "probe"]
     assert [text.get_text() for text in beside.get_texts()] == PORTS
     assert "warm-up" in [text.get_text() for text in figure.axes[0].texts]
 

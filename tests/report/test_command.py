@@ -258,7 +258,7 @@ def test_files_and_folders_are_parts_of_one_page(fullpipe: FullPipe, store: Path
 @pytest.mark.parametrize(
     ("sweep", "leading"),
     [
-        ({"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}, "Goodput of cubic-1 rises from "),
+        ({"topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}, "Goodput of cubic-1 "),
         ({"flows.1.count": [1, 4]}, "Share over fair share of cubic-1 is "),
     ],
 )
@@ -344,7 +344,7 @@ def test_a_file_gives_what_its_store_gives(fullpipe: FullPipe, store: Path, tmp_
     rows = [{line for line in text.splitlines() if line.startswith("| ")} for text in (of_store, of_file)]
     assert rows[0] <= rows[1]
     told = [text.partition("## Conclusion\n\n")[2].partition("\n\n")[0] for text in (of_store, of_file)]
-    assert told[0] == told[1]
+    assert told[1].startswith(told[0])  # the file also has the test of shares against fair shares
     path = [line for line in of_store.splitlines() if " bottleneck: 10 Mbit" in line and line[0] != "!"]
     assert path
     assert set(path) <= set(of_file.splitlines())

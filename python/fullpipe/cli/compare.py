@@ -47,7 +47,7 @@ def compare(
         typer.Option(
             parser=target,
             metavar="FILE",
-            help="Compare with the values in this file. If it does not exist, measure values and write it.",
+            help="Compare with the values in this file; if there is none, write it.",
         ),
     ] = None,
     engines: Annotated[

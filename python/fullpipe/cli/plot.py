@@ -150,7 +150,7 @@ def plot(
         typer.Option(
             parser=figure_target,
             metavar="DIR",
-            help="Folder, or .png, .svg or .pdf file (default: figures); may be repeated.",
+            help="Folder or image file (default: figures); may be repeated.",
         ),
     ] = None,
     kind: Annotated[
@@ -266,7 +266,7 @@ def plot(
         bool, typer.Option("--json", help="Print the names of the files as one JSON object.")
     ] = False,
 ) -> None:
-    """The figure is written as PNG, SVG and PDF, and its values as CSV. By default, runs are drawn over time.
+    """Figures are PNG, SVG and PDF, their values CSV. By default, runs are drawn over time.
 
     With `--metric`, `--x` or a kind from lines to means, figures show metrics of many runs. `--kind delay --x
     queueing_p95` draws throughput over p95 queueing delay, as in papers on Sprout and Copa.

@@ -324,7 +324,7 @@ def test_plot_writes_png_svg_and_csv(fullpipe: Cli, small_file: Path) -> None:
     fullpipe("run", small_file)
     result = fullpipe("plot", *Path("runs").glob("*/native-1"))
     assert result.exit_code == 0
-    assert {path.suffix for path in Path("figures").iterdir()} == {".png", ".svg", ".csv"}
+    assert {path.suffix for path in Path("figures").iterdir()} == {".png", ".svg", ".csv", ".pdf"}
 
 
 def test_plot_refuses_a_folder_that_is_no_run(fullpipe: Cli, tmp_path: Path) -> None:
