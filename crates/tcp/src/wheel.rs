@@ -10,8 +10,8 @@ pub(crate) const TICK: Duration = Duration::from_millis(1);
 const SECOND_LEVEL: u64 = 63;
 /// Bits by which the times of a level are coarser than those of the level before (`LVL_CLK_SHIFT`).
 const LEVEL_BITS: u32 = 3;
-/// Levels above the first.
-const LEVELS_ABOVE: u32 = 7;
+/// Levels above the first (`LVL_DEPTH` of a clock with more than 100 ticks per second, less 1).
+const LEVELS_ABOVE: u32 = 8;
 
 /// The timers of a host.
 ///
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn each_level_begins_at_eight_times_as_many_ticks() {
-        for above in 1..=7 {
+        for above in 1..=8 {
             let from = 63 << (3 * (above - 1));
             assert_eq!([level(from - 1), level(from), level(from + 1)], [above - 1, above, above]);
         }
-        assert_eq!(level(u64::MAX), 7);
+        assert_eq!(level(u64::MAX), 8);
     }
 
     #[test]

@@ -24,8 +24,11 @@ _SHOWN = {
     "marking_rate": ("%", 100.0, 2),
 }
 """Unit of a quantity on the page, number of these units per unit of the metric, and digits."""
-_REAL = pl.when(pl.col("real").count() > 0).then(pl.col("real").sum())
-"""Expression for the number of errors that exceed chance; null if all errors come from single runs."""
+_ROUNDED = 0.5e-4
+"""Smallest error that tables of cases do not show as 0."""
+_REAL = pl.when(pl.col("real").count() > 0).then((pl.col("real") & (pl.col("error").abs() >= _ROUNDED)).sum())
+"""Expression for the number of errors that exceed chance and are not rounded to 0; null if all errors come
+from single runs."""
 _INTRODUCTION = (
     "`{command}` generates this page. The error of an engine is (value - {reference}) / {reference}, "
     "computed from means over runs, for every group of flows. For retransmissions, the divisor is at "
@@ -76,9 +79,11 @@ def page(found: Found, figure: str | None = None) -> str:
 
 
 def conclusion(found: Found) -> list[str]:
-    """The errors of every engine against the reference in the catalogue, and the errors by chance alone."""
-    in_catalogue = found.errors.filter(~_is_held_out(found))
-    errors = found.errors if in_catalogue.is_empty() else in_catalogue
+    """The errors of every engine against the reference in the held-out cases, if these were run, and the
+    errors by chance alone."""
+    held_out = found.errors.filter(_is_held_out(found))
+    errors = found.errors if held_out.is_empty() else held_out
+    where = "" if held_out.is_empty() else "Held-out cases, "
     if errors.is_empty():
         return ["No case could be compared."]
     reference = found.engines[0]
@@ -96,7 +101,7 @@ def conclusion(found: Found) -> list[str]:
         who = who if is_itself else f"{engine} against {reference}"
         is_known = real.get(engine) is not None
         beyond_chance = f"; {real[engine]} errors are beyond chance" if is_known else ""
-        told.append(f"{who}: the median error (p95) is {', '.join(of_engine)}{beyond_chance}.")
+        told.append(f"{where}{who}: the median error (p95) is {', '.join(of_engine)}{beyond_chance}.")
     return told
 
 
