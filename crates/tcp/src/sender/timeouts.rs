@@ -12,7 +12,8 @@ use units::{Duration, Time};
 impl Sender {
     /// When `on_timer` must be called; `Time::NEVER` if no timer is set.
     pub fn next_timer(&self) -> Time {
-        self.timer.at().min(self.window.next_wakeup()).min(self.departures.wakeup())
+        let other = self.window.next_wakeup().min(self.departures.wakeup());
+        if self.timer.earliest() >= other { other } else { self.timer.at().min(other) }
     }
 
     /// Time before which `on_timer` has no effect: at most [`Sender::next_timer`], and cheaper.
@@ -30,7 +31,7 @@ impl Sender {
             self.window.on_wakeup(&path);
             self.update_pacing_rate();
         }
-        if self.timer.at() <= now {
+        if self.timer.earliest() <= now && self.timer.at() <= now {
             self.watch_pauses();
             self.timer.begin_firing();
             match self.timer.purpose() {
