@@ -482,7 +482,7 @@ def test_all_differences_of_a_panel_have_the_unit_of_its_axis(
     made = VariantComparison(scenario="two", sides={"reference": [1], "other": [1]}, findings=rows)
     draw_forest([tmp_path], [made], {}, quiet=True)
     ((found, units),) = drawn
-    assert units == {"rtt_mean": f"{axis}, ←\N{NO-BREAK SPACE}better"}
+    assert units == {"rtt_mean": f"difference in {axis}, ←\N{NO-BREAK SPACE}better"}
     assert found == pytest.approx(differences)
 
 

@@ -53,6 +53,19 @@ def test_one_huge_difference_does_not_hide_the_others(largest: float, scale: str
     assert pixels[1] - pixels[0] > 20
 
 
+@pytest.mark.parametrize("width", ["column", "ieee-column", "springer-column", "lncs", "page"])
+@pytest.mark.parametrize(
+    "place", ["a", "BBRv1, buffer 1 BDP, all flows", "a group with a very long name, BBR"]
+)
+def test_a_label_is_as_wide_as_its_panel(width: str, place: str) -> None:
+    label = "difference in goodput (% of the reference), better\N{NO-BREAK SPACE}→"
+    figure, _ = plots.forest(rows(("goodput", place, 7.0, "better")), {"goodput": label}, width)
+    (axes,) = figure.axes
+    assert cut_off(figure) == []
+    assert axes.xaxis.label.get_window_extent().width <= max(axes.bbox.width, 100)
+    assert " ".join(axes.get_xlabel().split("\n")) == label
+
+
 @pytest.mark.parametrize("width", ["page", "column"])
 def test_labels_of_panels_are_apart(width: str) -> None:
     figure, _ = plots.forest(several(), UNITS, width)
@@ -73,7 +86,7 @@ def test_verdicts_and_the_margin_are_in_a_legend_and_differ_in_grey() -> None:
     words = ["better", "worse", "equivalent", "undecided", "margin"]
     assert [text.get_text() for text in legend.get_texts()] == words
     assert len({line.get_marker() for line in legend.get_lines()}) == 4
-    assert "95 % confidence intervals" in figure.get_supxlabel()
+    assert "95 % confidence intervals of single tests" in figure.get_supxlabel()
 
 
 def test_ticks_of_a_narrow_forest_do_not_touch() -> None:

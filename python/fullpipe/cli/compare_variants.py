@@ -154,6 +154,7 @@ def draw_forest(
     told = f"reference: {', '.join(references)}; {seeds} seed{'' if seeds == '1' else 's'}"
     if (tests := family_size(every)) > 1:
         told += f"; verdicts after Holm's correction for {tests:,} tests"
+        told += f" ({tests:,} of {len(every):,} rows are tested)" if tests < len(every) else ""
     from fullpipe import plots  # imported here, as most comparisons draw nothing
     from fullpipe.plots.style import as_wide_as
 
@@ -195,10 +196,7 @@ def _in_unit(row: Finding, *, is_share: bool) -> dict[str, float | None]:
 
 
 def _axis_label(metric: str, *, is_share: bool) -> str:
-    label = (
-        f"{metric_shown(metric)} (% of the reference)"
-        if is_share
-        else axis_shown(metric, in_percent=False)[1]
-    )
+    metric_label = f"{metric_shown(metric)} (% of the reference)"
+    label = f"difference in {metric_label if is_share else axis_shown(metric, in_percent=False)[1]}"
     better = {"higher": ", better\N{NO-BREAK SPACE}→", "lower": ", ←\N{NO-BREAK SPACE}better"}
     return label + better.get(BY_NAME[metric].better, "")

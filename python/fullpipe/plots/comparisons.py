@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import ceil, log10
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.palette import COLOURS, DASHES, looks
 from fullpipe.plots.style import (
+    LABEL_SIZE,
+    LINE_HEIGHT,
     in_house_style,
     inches_across,
+    inches_laid_out,
     is_narrow,
     new_figure,
     note_below,
@@ -205,9 +208,8 @@ _SIZE = 5
 _MARGIN: Any = {"color": "0.9", "linewidth": 0}
 _MARGINS = "grey: differences within the margin"
 _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
-_LETTERS = 11
-"""Maximum number of letters in a line of an axis label, per inch of width; the width is that of the panel and
-of the names beside it."""
+_LINES_OF_LABEL = 2
+"""Lines of an axis label for which `_INCHES_OF_AXIS` has room."""
 _TICKS = 1.6
 """Number of ticks per inch of a panel before the names beside it are laid out."""
 _HIDES = 20
@@ -245,21 +247,45 @@ def forest(
     grid = places[0].get_gridspec()
     assert grid is not None
     grid.set_height_ratios(heights)
-    letters = int(_LETTERS * figure.get_figwidth() / across)
     for number, (place, metric) in enumerate(zip(places, metrics, strict=False)):
         of_metric = rows.filter(pl.col("metric") == metric)
         _panel(place, of_metric, labels[number // across])
         place.xaxis.set_major_locator(MaxNLocator(max(3, int(_TICKS * inches_across(place)))))
         place.set_xlabel(units[metric])
         _scale(place, of_metric)
-        place.set_xlabel(fill(place.get_xlabel(), letters))
     for place in places[len(metrics) :]:
         place.set_axis_off()
     has_margin = bool(rows["margin"].cast(pl.Float64).max())
-    told = ["mean differences from the reference, 95 % confidence intervals", notes]
+    told = ["mean differences from the reference, 95 % confidence intervals of single tests", notes]
     note_below(figure, [*told, *([_MARGINS] if has_margin else [])])
     shared_legend(figure, _entries(rows))
+    _wrap_labels(figure, places[: len(metrics)], across)
     return figure, rows
+
+
+def _wrap_labels(figure: Figure, places: Sequence[Axes], across: int) -> None:
+    """Break the labels below panels into lines as wide as their panels. The figure must be complete, and it
+    grows by the lines beyond the second of each row."""
+    inches = inches_laid_out(figure, places)
+    more = [0] * -(-len(places) // across)
+    for number, (place, width) in enumerate(zip(places, inches, strict=True)):
+        lines = _wrapped(place.get_xlabel(), width, LABEL_SIZE)
+        place.set_xlabel("\n".join(lines))
+        more[number // across] = max(more[number // across], len(lines) - _LINES_OF_LABEL)
+    added = LINE_HEIGHT * LABEL_SIZE / 72
+    figure.set_figheight(figure.get_figheight() + added * sum(more))
+
+
+def _wrapped(text: str, inches: float, size: float) -> list[str]:
+    """Lines of a text that are at most as wide, unless a word is wider. Unbreakable spaces stay."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and TextPath((0, 0), longer, size=size).get_extents().width <= 72 * inches:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def _entries(rows: pl.DataFrame) -> dict[str, Any]:

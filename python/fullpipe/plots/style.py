@@ -40,7 +40,9 @@ R = TypeVar("R")
 
 SMALL = 7
 """Smallest font size in points; publishers refuse smaller letters."""
-_LINE_HEIGHT = 1.4
+LABEL_SIZE = 8
+"""Font size of axis labels in points."""
+LINE_HEIGHT = 1.4
 """Height of a line of text, as a multiple of its font size."""
 _LETTERS_BELOW = 17.5
 """Letters of a line below a figure, per inch of its width."""
@@ -86,7 +88,7 @@ _STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "axes.titlesize": 8,
-    "axes.labelsize": 8,
+    "axes.labelsize": LABEL_SIZE,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -300,7 +302,7 @@ def note_below(figure: Figure, lines: Sequence[str]) -> None:
     lines = [line.replace(_UNBROKEN, " ") for line in lines]
     if not lines:
         return
-    figure.set_figheight(figure.get_figheight() + _LINE_HEIGHT * len(lines) * SMALL / 72)
+    figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * len(lines) * SMALL / 72)
     figure.supxlabel("\n".join(filter(None, [figure.get_supxlabel(), *lines])), fontsize=SMALL, color="0.4")
 
 
@@ -337,7 +339,7 @@ def keep_apart(figure: Figure) -> None:
     named = [axes for axes in figure.axes if isinstance(axes.xaxis.get_major_locator(), FixedLocator)]
     if not named:
         return
-    boxes_of = _laid_out(figure, named)
+    boxes_of = _laid_out(figure, named, _boxes)
     longest: dict[int, float] = {}
     for axes in named:
         boxes = boxes_of[axes]
@@ -349,17 +351,22 @@ def keep_apart(figure: Figure) -> None:
     figure.set_figheight(figure.get_figheight() + sum(longest.values()) / figure.dpi)
 
 
-def _laid_out(figure: Figure, named: Sequence[Axes]) -> Mapping[Axes, Sequence[Bbox]]:
-    """Return the bounding boxes of the names. The axes are moved back to their positions, since the final
-    layout depends on them."""
+def _laid_out(figure: Figure, named: Sequence[Axes], measure: Callable[[Axes], R]) -> dict[Axes, R]:
+    """Return a measure of axes in the figure as it is laid out. The axes are moved back to their positions,
+    since the final layout depends on them."""
     places = [(axes, axes.get_position(original=True), axes.get_position()) for axes in figure.axes]
     figure.draw_without_rendering()
-    found = {axes: _boxes(axes) for axes in named}
+    found = {axes: measure(axes) for axes in named}
     for axes, original, active in places:
         axes.set_position(original, which="original")
         axes.set_position(active, which="active")
         axes.set_in_layout(True)  # set_position removes axes from the layout
     return found
+
+
+def inches_laid_out(figure: Figure, named: Sequence[Axes]) -> list[float]:
+    """The widths of axes in the figure as it is laid out, in inches."""
+    return [*_laid_out(figure, named, inches_across).values()]
 
 
 def _boxes(axes: Axes) -> list[Bbox]:
