@@ -317,3 +317,20 @@ def test_percentiles_with_a_resolution_have_no_finer_decimals() -> None:
         pivot = Pivot(["n"], [], [["1"]], [Column("m", "m", [], [])], [[each]], (5, 5))
         assert pivot.grid().rows[0][1] == words
         assert r"1 & 640(10) \\" in latex_of(pivot)
+
+
+def test_every_form_of_a_table_of_completion_times_counts_unfinished_transfers() -> None:
+    column = Column("p95 completion time of web (ms)", "p95 completion time of web (s)", [], [])
+    cells = [
+        cell(0.46, half, unit="s") | {"metric": "fct_p95", "began": 3608, "unfinished": unfinished}
+        for half, unfinished in ((0.1, 47), (0.2, 0))
+    ]
+    pivot = Pivot(["n"], [], [["1"], ["2"]], [column], [[each] for each in cells], (5, 5))
+    assert "(47 of 3,608 unfinished)" in pivot.grid().rows[0][1]
+    said = "leaves out unfinished transfers: 47 of 7,216, at most 47 of 3,608 in a cell"
+    assert f"\np95 completion time of web {said}.\\par\n" in latex_of(pivot)
+    numbers = pivot.numbers_grid()
+    assert numbers.numbers[-2:] == [f"{column.in_base_unit} {end}" for end in ("began", "unfinished")]
+    assert [row[-2:] for row in numbers.rows] == [["3608", "47"], ["3608", "0"]]
+    cells[0]["unfinished"] = 0
+    assert "leaves out" not in latex_of(pivot)

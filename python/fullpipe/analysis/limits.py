@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fullpipe.analysis.metrics import BY_NAME
@@ -157,3 +157,25 @@ def unfinished_shown(row: Mapping[str, Any]) -> str:
     """
     counts = counts_of(row)
     return f" ({counts})" if counts else ""
+
+
+def left_out_of_cells(label: str, cells: Sequence[Mapping[str, Any]]) -> str:
+    """Return a line with the number of unfinished transfers or pages of the cells of a table; empty if all
+    finished.
+
+    Args:
+        label: Label of the metric, with its unit.
+        cells: Rows with the columns metric, `began` and `unfinished`.
+
+    >>> left_out_of_cells("p95 (ms)", [{"metric": "fct_p95", "began": 78, "unfinished": 16}])
+    'p95 leaves out unfinished transfers: 16 of 78'
+    """
+    found = [counts for cell in cells if (counts := counts_of(cell))]
+    if not found:
+        return ""
+    most = max(found, key=lambda counts: counts.share)
+    things = "pages" if TIMES.get(cells[0]["metric"]) == "page" else "transfers"
+    total = f"{sum(each.unfinished for each in found):,} of {sum(cell['began'] or 0 for cell in cells):,}"
+    at_most = f", at most {most.unfinished:,} of {most.began:,} in a cell" if len(cells) > 1 else ""
+    name, _, _ = label.rpartition(" (")
+    return f"{name or label} leaves out unfinished {things}: {total}{at_most}"

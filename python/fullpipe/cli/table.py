@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 import polars as pl
 import typer
 
-from fullpipe.analysis.limits import with_counts
+from fullpipe.analysis.limits import TIMES, left_out_of_cells, with_counts
 from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import Subject, points_of
@@ -46,6 +46,7 @@ from fullpipe.scenario.quantities import as_numbers
 Mean = Mapping[str, Any]
 """A row of the data frame that `over_seeds` returns: a mean over seeds with its interval."""
 _CSV = ("mean", "low", "high")
+_COUNTS = ("began", "unfinished")
 
 
 class Column(NamedTuple):
@@ -114,16 +115,21 @@ class Pivot:
         return "\n".join([*metric, *column.titles])
 
     def numbers_grid(self) -> Grid:
-        """The table as numbers in base units. The ends of intervals have columns of their own."""
+        """The table as numbers in base units. The ends of intervals have columns of their own. Completion
+        times also have columns with the number of transfers or pages that began, and that did not finish."""
         heads = [", ".join([column.in_base_unit, *column.titles]) for column in self.numbers]
-        names = [f"{head} {end}" for head in heads for end in _CSV]
+        ends = [
+            (*_CSV, *(_COUNTS if self.of_metric(column.metric)[0].get("metric") in TIMES else ()))
+            for column in self.numbers
+        ]
+        names = [f"{head} {end}" for head, own in zip(heads, ends, strict=True) for end in own]
         cells = [
             [
                 *head,
                 *(
                     "" if cell is None or cell[end] is None else repr(cell[end])
-                    for cell in row
-                    for end in _CSV
+                    for cell, own in zip(row, ends, strict=True)
+                    for end in own
                 ),
             ]
             for head, row in zip(self.heads, self.cells, strict=True)
@@ -342,6 +348,9 @@ def _notes(pivot: Pivot, columns: Sequence[Sequence[str]]) -> Iterator[str]:
         told.append("in parentheses: half widths of 95 % confidence intervals in units of the last digit")
     if any(cell.startswith("{") and "[" in cell for cell in cells):
         told.append("in brackets: both ends of 95 % confidence intervals")
+    if not any("unfinished" in cell for cell in cells):
+        labels = dict.fromkeys(column.metric for column in pivot.numbers)
+        told += filter(None, (left_out_of_cells(label, pivot.of_metric(label)) for label in labels))
     for line in told:
         yield rf"{in_latex(begun(line))}.\par"
 
