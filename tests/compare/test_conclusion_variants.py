@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fullpipe.report.findings import first_table
 from fullpipe.validation.compare import VariantComparison
-from fullpipe.validation.compare.conclusion import MOST, brief, conclusion, ranked
+from fullpipe.validation.compare.conclusion import MOST, brief, conclusion, quoted, ranked
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import leads
 from fullpipe.validation.compare.rules import paired
@@ -234,3 +235,28 @@ def test_a_loss_of_one_side_precedes_an_equivalent_delay_of_another_in_short_tab
     ]
     shown = leads(ranked(made))
     assert ("b", "dropped_share") in {(each.sides[1], each.metric) for each in shown}
+
+
+def test_the_first_table_has_the_findings_that_the_conclusion_quotes() -> None:
+    """At 0.5 BDP one side has the most loss, at 4 BDP the other; one metric of loss is shown for both."""
+    made = []
+    for name, most in (("a", "0.5 bdp"), ("b", "4 bdp")):
+        found: list[Contrast] = []
+        dropped: list[Contrast] = []
+        for at in ("0.5 bdp", "1 bdp", "4 bdp"):
+            more = 0.1 if at == most else 0.0
+            found.append(contrast("goodput", "mine", 0, 0.2 + more, at))
+            found.append(contrast("goodput", "beside", 1, -0.3 - more, at))
+            found.append(contrast("jain", "all flows", None, -0.2 - more, at))
+            dropped += losses([at], 0.01 + more)
+        lost = [replace(each, subject=replace(each.subject, metric="loss_rate")) for each in dropped]
+        made.append(_of_variant([*found, *lost, *dropped], name))
+    told, own = " ".join(conclusion(made)), quoted(made)
+    assert "Dropped data packet share of mine" in told
+    assert "arked lost" not in told
+    shown = first_table([each for one in made for each in one.findings], ranked(made), quoted=own).rows
+    for metric in ("goodput (Mbit/s)", "Jain's index", "dropped data packet share (%)"):
+        assert {row[1] for row in shown if row[0] == "a" and row[3] == metric} >= {"0.5 BDP"}
+        assert {row[1] for row in shown if row[0] == "b" and row[3] == metric} >= {"4 BDP"}
+    assert not [row for row in shown if row[3].startswith("marked lost")]
+    assert {id(each) for each in own} <= {id(each) for each in leads(ranked(made), own)}

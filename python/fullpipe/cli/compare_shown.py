@@ -30,7 +30,7 @@ from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.validation.compare import Comparison, EngineComparison, Finding, VariantComparison
 from fullpipe.validation.compare.comparison import C, doubted
-from fullpipe.validation.compare.conclusion import conclusion, ranked
+from fullpipe.validation.compare.conclusion import conclusion, quoted, ranked
 from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE
 from fullpipe.validation.compare.fair_share import share_at_points
 from fullpipe.validation.compare.finding import Note, family_size, is_open_by_correction, known, leads, weight
@@ -208,7 +208,7 @@ def tell_variants(
         _title(answer, made, names)
         shown = names.shown(made)
         rows = _in_order([finding for one in shown for finding in one.findings], asked)
-        first = {id(each) for each in leads(ranked(shown, asked))}
+        first = {id(each) for each in leads(ranked(shown, asked), quoted(shown, asked))}
         in_table = show_findings(
             answer, rows, names, first=lambda each: (id(each) not in first, weight(each))
         )

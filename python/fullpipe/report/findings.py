@@ -51,14 +51,16 @@ _MOST_NAMED = 4
 """Maximum number of undrawn findings that the caption names."""
 
 
-def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) -> list[Finding]:
+def _first(
+    findings: Sequence[Finding], ranked: Sequence[Finding], most: int, quoted: Sequence[Finding] = ()
+) -> list[Finding]:
     """Return the first findings of a ranking, sorted by sides and by subject, with points in their original
     order.
 
     In up to a third of the rows, decided findings from further down the ranking replace the last undecided
     findings. The findings of `leads` are never replaced.
     """
-    own_leads = leads(ranked)
+    own_leads = leads(ranked, quoted)
     lead = {id(each) for each in own_leads}
     first = own_leads + [each for each in ranked if id(each) not in lead][: max(0, most - len(lead))]
     undecided = [n for n, each in enumerate(first) if not _is_decided(each) and id(each) not in lead]
@@ -107,14 +109,16 @@ def first_table(
     labels: Labels = _PLAIN,
     *,
     is_chosen: bool = False,
+    quoted: Sequence[Finding] = (),
 ) -> Table:
     """Return the first findings of a ranking as a table. The number of rows is given by `rows_of`.
 
-    With `is_chosen`, the rows are the first findings of the ranking alone, without those of `leads`.
+    With `is_chosen`, the rows are the first findings of the ranking alone, without those of `leads`. The
+    findings of `quoted` are always in the table: see `conclusion.quoted`.
     """
     total = len(findings)
     most = rows_of(total)
-    shown = ranked[:most] if is_chosen else _first(findings, ranked, most)
+    shown = ranked[:most] if is_chosen else _first(findings, ranked, most, quoted)
     cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
     notes = [*_doubts(shown), _corrected(findings), cut, folded(len(shown), total, "findings", VERDICTS)]
     note = " ".join(filter(None, notes))

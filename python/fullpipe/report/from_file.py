@@ -50,7 +50,7 @@ from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.check.forms import level_in_words
 from fullpipe.validation.compare.comparison import key_of
-from fullpipe.validation.compare.conclusion import MOST, brief, conclusion, ranked
+from fullpipe.validation.compare.conclusion import MOST, brief, conclusion, quoted, ranked
 from fullpipe.validation.compare.fair_share import FAIR_WORDS
 from fullpipe.validation.compare.finding import Finding, weight
 from fullpipe.validation.compare.reading import comparisons_in, findings_in, notes_in_words, with_names
@@ -228,7 +228,8 @@ def _part(
     ]
     again = text_of(found["command"]) if found.get("command") else ""
     table = factors.table_of(tested, labels) if tested else None
-    table = first_table(findings, order, labels) if findings else table
+    own = quoted(made, [each.metric for each in asked])
+    table = first_table(findings, order, labels, quoted=own) if findings else table
     warnings = _warnings(found, runs)
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),

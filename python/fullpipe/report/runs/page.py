@@ -36,7 +36,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
 from fullpipe.validation.compare.comparison import doubted
-from fullpipe.validation.compare.conclusion import brief
+from fullpipe.validation.compare.conclusion import brief, quoted
 from fullpipe.validation.compare.sentence import Names, difference_of, merged, names_of
 from fullpipe.validation.over import HEADLINES
 
@@ -268,7 +268,12 @@ def _part(
         command=again if again.count("\n") < _MOST_COMMANDS else "",
         figure=first,
         path=path_of_runs(found.runs),
-        table=first_table(findings, order, is_chosen=answer.are_several(found, made))
+        table=first_table(
+            findings,
+            order,
+            is_chosen=answer.are_several(found, made),
+            quoted=quoted(made, found.metrics),
+        )
         if findings
         else answer.first_table(found),
         details=list(filter(_has_content, sections)),

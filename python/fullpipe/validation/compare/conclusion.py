@@ -13,13 +13,14 @@ from fullpipe.analysis.shown import begun
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.fair_share import (
     ALIKE_WORDS,
-    Told,
     are_alike,
     besides,
     by_verdict,
     in_brief,
-    of_all_sides,
+    is_worse,
+    of_subjects,
     region_of,
+    sizes,
     where,
 )
 from fullpipe.validation.compare.finding import (
@@ -31,6 +32,7 @@ from fullpipe.validation.compare.finding import (
     clearness,
     family_size,
     of_queues,
+    repeats_drops,
     weight,
 )
 from fullpipe.validation.compare.sentence import (
@@ -38,7 +40,6 @@ from fullpipe.validation.compare.sentence import (
     Part,
     fitted,
     largest,
-    moves,
     name_of,
     names_of,
     needed_in_words,
@@ -104,6 +105,10 @@ class _Sides:
         return told(self.other, found.sides[0])
 
 
+_BySide = tuple[_Sides, Mapping[Subject, Sequence[Finding]]]
+"""A side with its findings by subject."""
+
+
 def conclusion(
     made: Sequence[Comparison],
     asked: Sequence[str] = (),
@@ -129,8 +134,7 @@ def conclusion(
     names = names or names_of(made)
     made = names.shown(made)
     family = [each for one in made for each in one.findings] if family is None else family
-    others = dict.fromkeys(name for one in made for name in one.others)
-    sides_of = (_Sides(_with(made, name), name, names, family) for name in others)
+    sides_of = (_Sides(_with(made, name), name, names, family) for name in _others(made))
     every = [sides for sides in sides_of if sides.findings]
     if len(every) == 1:
         return _of_one(every[0], asked, most)
@@ -142,7 +146,7 @@ def brief(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[str]:
     flows beside them: the answer to the question of a comparison. Empty for a single side."""
     names, found = names_of(made), list[tuple[str, list[Sequence[Finding]]]]()
     made = names.shown(made)
-    for name in dict.fromkeys(name for one in made for name in one.others):
+    for name in _others(made):
         sides = _Sides(_with(made, name), name, names, ())
         by_subject = _by_subject(sides.findings)
         chosen = _chosen(sides, by_subject, asked) if by_subject else []
@@ -226,33 +230,41 @@ def _of_several(every: Sequence[_Sides], asked: Sequence[str], most: int) -> lis
     by_side = [(sides, _by_subject(sides.findings)) for sides in every]
     if not by_side:
         return []
-    chosen = [_chosen(*each, asked) for each in by_side]
-    firsts = {subjects[0] for subjects in chosen}
-    pairs = zip(by_side, chosen, strict=True)
-    told = [_sentence(of[own[0]], sides, f"{sides.named}: ") for (sides, of), own in pairs]
     has_own = len(every) < most
-    later = dict.fromkeys(
-        subject
-        for subject in [*(own[0] for own in chosen), *(each for own in chosen for each in own[1:])]
-        if not (has_own and firsts == {subject})
-    )
-    subjects = [*later] if asked else _with_aspects(later, by_side, firsts)
+    firsts, subjects = _subjects(by_side, asked, has_own=has_own)
+    leads = [of[first] for first, (_, of) in zip(firsts, by_side, strict=True)]
+    pairs = zip(by_side, leads, strict=True)
+    told = [_sentence(found, sides, f"{sides.named}: ") for (sides, _), found in pairs]
     names = every[0].names
-    of_subjects = [
+    of_sides = [
         [(names.value(sides.other), of[each]) for sides, of in by_side if each in of] for each in subjects
     ]
     by_metric = {each[3]: place for place, each in reversed([*enumerate(subjects)]) if each[3] in asked}
     if has_own:
         due = [place for metric, place in by_metric.items() if metric not in {each[3] for each in firsts}]
-        return [*told, *_of_subjects(of_subjects, names, most - len(told), len(every), due)]
+        return [*told, *of_subjects(of_sides, names, most - len(told), len(every), due)]
     against = names.side(every[0].findings[0].sides[0])
-    first, *rest = _of_subjects(of_subjects, names, most, len(every), [0, *by_metric.values()])
+    first, *rest = of_subjects(of_sides, names, most, len(every), [0, *by_metric.values()])
     return [f"Against {against}: {first[0].lower()}{first[1:]}", *rest]
+
+
+def _subjects(
+    by_side: Sequence[_BySide], asked: Sequence[str], *, has_own: bool
+) -> tuple[list[Subject], list[Subject]]:
+    """Return the leading subject of each side, and the subjects of the sentences on all sides.
+
+    With `has_own`, each side has a sentence on its leading subject.
+    """
+    chosen = [_chosen(*each, asked) for each in by_side]
+    firsts = [own[0] for own in chosen]
+    every = [*firsts, *(each for own in chosen for each in own[1:])]
+    later = dict.fromkeys(each for each in every if not (has_own and {*firsts} == {each}))
+    return firsts, [*later] if asked else _with_aspects(later, by_side, firsts)
 
 
 def _with_aspects(
     chosen: Iterable[Subject],
-    by_side: Sequence[tuple[_Sides, Mapping[Subject, Sequence[Finding]]]],
+    by_side: Sequence[_BySide],
     firsts: Collection[Subject],
 ) -> list[Subject]:
     """Return the chosen subjects with those that are clearest in delay and in loss, in the order of groups.
@@ -264,7 +276,8 @@ def _with_aspects(
     found = [each for each in chosen if each in firsts or each[:3] not in changed]
     links = [each for each in found if each[1] == "link"]
     found = [each for each in found if each not in links]
-    queues = of_queues([each for sides, _ in by_side for each in sides.findings])
+    every = [each for sides, _ in by_side for each in sides.findings]
+    queues, repeated = of_queues(every), repeats_drops(every)
     for aspect in ("delay", "loss"):
         clear: dict[Subject, tuple[int, float]] = {}
         worse: dict[Subject, set[int]] = {}
@@ -272,39 +285,18 @@ def _with_aspects(
             for subject, of in by_subject.items():
                 if BY_NAME[subject[3]].aspect != aspect or all(each.is_zero for each in of):
                     continue
+                if id(of[0]) in repeated:
+                    continue
                 if aspect == "delay" and queues and id(of[0]) not in queues:
                     continue
                 clear[subject] = min([*map(clearness, of), *([clear[subject]] if subject in clear else [])])
-                worse.setdefault(subject, set()).update({number} if _is_worse(of) else ())
+                worse.setdefault(subject, set()).update({number} if is_worse(of) else ())
         is_told = any(subject in found for subject in clear)
         left = set().union(*worse.values()).difference(*(worse.get(subject, ()) for subject in found))
         while clear and (left or not is_told):
             best = min(clear, key=lambda each: (-len(worse[each] & left), clear[each]))
             found, left, is_told = [*found, best], left - worse[best], True
     return [*found, *links]
-
-
-def _is_worse(found: Iterable[Finding]) -> bool:
-    return any(each.outcome in WORSE for each in found)
-
-
-def _of_subjects(
-    subjects: Sequence[Told], names: Names, room: int, sides: int, due: Collection[int]
-) -> list[str]:
-    """Return a sentence per subject; if there are more subjects than sentences, the last text has a sentence
-    on each of several subjects. These are claimed, or their indices are in `due`."""
-
-    def rank(place: int) -> int:
-        found = [each for _, of_side in subjects[place] for each in of_side]
-        return 0 if place in due or _is_worse(found) else 1 if claims(found) else 2
-
-    order = sorted(range(len(subjects)), key=rank)
-    claimed = sum(rank(place) < 2 for place in order)
-    shown = [subjects[place] for place in sorted(order[: max(claimed, room)])]
-    alone, together = (shown, []) if len(shown) <= room else (shown[: room - 1], shown[room - 1 :])
-    sentences = [of_all_sides(each, names, sides) for each in alone]
-    last = " ".join(of_all_sides(each, names, sides) for each in together)
-    return [*sentences, last] if together else sentences
 
 
 def _by_subject(findings: Iterable[Finding]) -> dict[Subject, list[Finding]]:
@@ -420,7 +412,7 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
         )
         yield Part(" points" if is_all else f" of {total} points", 7 if is_rest else 0)
         yield Part(where(found, places, names), 6 if is_rest else 4)
-        yield from _sizes(of_verdict, names, is_all=is_all)
+        yield from sizes(of_verdict, names, is_all=is_all)
         if verdict in ALIKE_WORDS and not any(each.is_by_runs for each in of_verdict):
             told = range_in_words(of_verdict)
             yield Part(f" ({told})" if is_all else f", {told}", 8 if is_rest else 5)
@@ -442,19 +434,6 @@ def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     yield from why_open(order[0], sides.family, order[1:])
 
 
-def _sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[Part]:
-    """The largest of several differences with its interval and point; empty if no difference is claimed.
-
-    `is_all` is true if the findings cover all points. At other points, differences without a verdict may be
-    larger.
-    """
-    if found[0].is_by_runs or not claims(found):
-        return
-    most, among = largest(found), "" if is_all else " of these"
-    yield Part(f",{among} most at {names.point(most)}" if len(found) > 1 else "", 3)
-    yield Part(f": it {moves(most)}")
-
-
 def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:
     """Findings in the order of the conclusion, for figures and tables that show the first of them.
 
@@ -468,11 +447,35 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
         asked: See `conclusion`.
     """
     found: list[list[Finding]] = []
-    for name in dict.fromkeys(name for one in made for name in one.others):
+    for name in _others(made):
         sides = _Sides(_with(made, name), name, Names(), ())
         by_subject = _by_subject(sides.findings)
         found.append(_ordered(sides, by_subject, _chosen(sides, by_subject, asked) if by_subject else []))
     return [each for turn in zip_longest(*found) for each in turn if each is not None]
+
+
+def quoted(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:
+    """Findings whose values the conclusion gives: for each subject and side the largest difference, and of
+    the leading subject also the largest value of every other verdict."""
+    names = Names()
+    sides_of = (_Sides(_with(made, name), name, names, ()) for name in _others(made))
+    by_side = [(sides, _by_subject(sides.findings)) for sides in sides_of if sides.findings]
+    if len(by_side) < 2:
+        return []
+    firsts, subjects = _subjects(by_side, asked, has_own=len(by_side) < MOST)
+    found: list[Finding] = []
+    for first, (_, of) in zip(firsts, by_side, strict=True):
+        verdicts = by_verdict(of[first]).values()
+        found += [largest([of[first][place] for place in places]) for places in verdicts]
+    for subject in subjects:
+        claimed = [claims(of.get(subject, ())) for _, of in by_side]
+        found += [largest(each) for each in claimed if each]
+    return list({id(each): each for each in found}.values())
+
+
+def _others(made: Iterable[Comparison]) -> list[str]:
+    """The names of the sides that are compared with the reference."""
+    return list(dict.fromkeys(name for one in made for name in one.others))
 
 
 def _ordered(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -22,7 +22,7 @@ from fullpipe.analysis.shown import (
 )
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE, fair_shares, shares, told_paths
-from fullpipe.validation.compare.finding import DIFFERENT, Finding, claims
+from fullpipe.validation.compare.finding import DIFFERENT, WORSE, Finding, claims
 from fullpipe.validation.compare.rules import ALIKE, ERROR, paired
 from fullpipe.validation.compare.sentence import (
     Names,
@@ -31,6 +31,7 @@ from fullpipe.validation.compare.sentence import (
     fitted,
     largest,
     margin_in_words,
+    moves,
     name_of,
     number,
     range_in_words,
@@ -374,3 +375,40 @@ def _verdicts(found: Sequence[Finding]) -> str:
         return f"{next(iter(verdicts))}{f' at all {len(found)} points' if len(found) > 1 else ''}"
     counts = listed(f"{verdict} at {len(places)}" for verdict, places in verdicts.items())
     return f"{counts} of {len(found)} points"
+
+
+def is_worse(found: Iterable[Finding]) -> bool:
+    """Whether any finding is worse."""
+    return any(each.outcome in WORSE for each in found)
+
+
+def of_subjects(
+    subjects: Sequence[Told], names: Names, room: int, sides: int, due: Collection[int]
+) -> list[str]:
+    """Return a sentence per subject; if there are more subjects than sentences, the last text has a sentence
+    on each of several subjects. These are claimed, or their indices are in `due`."""
+
+    def rank(place: int) -> int:
+        found = [each for _, of_side in subjects[place] for each in of_side]
+        return 0 if place in due or is_worse(found) else 1 if claims(found) else 2
+
+    order = sorted(range(len(subjects)), key=rank)
+    claimed = sum(rank(place) < 2 for place in order)
+    shown = [subjects[place] for place in sorted(order[: max(claimed, room)])]
+    alone, together = (shown, []) if len(shown) <= room else (shown[: room - 1], shown[room - 1 :])
+    sentences = [of_all_sides(each, names, sides) for each in alone]
+    last = " ".join(of_all_sides(each, names, sides) for each in together)
+    return [*sentences, last] if together else sentences
+
+
+def sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[Part]:
+    """The largest of several differences with its interval and point; empty if no difference is claimed.
+
+    `is_all` is true if the findings cover all points. At other points, differences without a verdict may be
+    larger.
+    """
+    if found[0].is_by_runs or not claims(found):
+        return
+    most, among = largest(found), "" if is_all else " of these"
+    yield Part(f",{among} most at {names.point(most)}" if len(found) > 1 else "", 3)
+    yield Part(f": it {moves(most)}")

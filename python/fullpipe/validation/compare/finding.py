@@ -425,16 +425,33 @@ def of_queues(findings: Sequence[Finding]) -> set[int]:
     return {id(each) for each in delays if "rtt" not in each.metric or (each.case, each.of) not in with_rate}
 
 
-def leads(order: Sequence[Finding]) -> list[Finding]:
+def repeats_drops(findings: Sequence[Finding]) -> set[int]:
+    """Identities (`id`) of findings on packets marked lost whose group has the same outcomes in dropped
+    packets, so that one metric of loss is enough."""
+    by_group: dict[tuple[str, str, str], dict[tuple[object, str], Finding]] = {}
+    for each in findings:
+        place = each.sides, repr(each.point)
+        by_group.setdefault((each.case, each.of, each.metric), {})[place] = each
+    found: set[int] = set()
+    for (case, of, metric), lost in by_group.items():
+        dropped = by_group.get((case, of, "dropped_share"), {}) if metric == "loss_rate" else {}
+        if all(place in dropped and dropped[place].outcome == each.outcome for place, each in lost.items()):
+            found |= {id(each) for each in lost.values()}
+    return found
+
+
+def leads(order: Sequence[Finding], quoted: Sequence[Finding] = ()) -> list[Finding]:
     """Findings that a short table shows whatever their verdicts.
 
-    The first are the findings on the leading subject of each side at all points, unless there are too many.
-    Each side adds its clearest difference in delay, in loss and in fairness (see `Measure.aspect`), worse
-    ones first. In delay, findings of `of_queues` come first, and of their groups the metric that `order` has
-    first. In fairness, the goodput of a worse group beside the leading one comes before Jain's index.
+    Findings that the conclusion quotes come first. Findings on the leading subject of each side at all points
+    follow, unless there are too many. Each side adds its clearest difference in delay, in loss and in
+    fairness (see `Measure.aspect`), worse ones first. In delay, findings of `of_queues` come first, and of
+    their groups the metric that `order` has first. In fairness, the goodput of a worse group beside the
+    leading one comes before Jain's index.
 
     Args:
         order: See `conclusion.ranked`.
+        quoted: See `conclusion.quoted`.
     """
     firsts: dict[tuple[str, str], tuple[str, Cell]] = {}
     aspects: dict[tuple[tuple[str, str], str], Finding] = {}
@@ -444,7 +461,7 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
         metrics.setdefault((each.case, each.of), []).append(each.metric)
     found = [each for each in order if firsts[each.sides] == (each.case, each.subject.cell)]
 
-    queues = of_queues(order)
+    queues, repeated = of_queues(order), repeats_drops(order)
 
     def is_beside(each: Finding) -> bool:
         is_own = firsts[each.sides] == (each.case, each.subject.cell)
@@ -457,12 +474,12 @@ def leads(order: Sequence[Finding]) -> list[Finding]:
         place = own.index(each.metric) if id(each) in queues else 0
         return not is_beside(each), id(each) not in queues, standing, is_bulk, place, p
 
-    for each in sorted(order, key=clearest):
+    for each in [*quoted, *sorted(order, key=clearest)]:
         aspect = "fairness" if is_beside(each) else BY_NAME[each.metric].aspect
-        if aspect and not each.is_zero:
+        if aspect and not each.is_zero and id(each) not in repeated:
             aspects.setdefault((each.sides, aspect), each)
     clear = sorted(aspects.values(), key=lambda each: clearness(each)[0])
-    shown = {id(each): each for each in (*(found if len(found) <= MOST_LEADS else ()), *clear)}
+    shown = {id(each): each for each in (*quoted, *(found if len(found) <= MOST_LEADS else ()), *clear)}
     return list(shown.values())[: MOST_LEADS + 2]
 
 
