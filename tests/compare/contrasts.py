@@ -17,7 +17,7 @@ SIZE = "topology.bottleneck.queue.size"
 UNITS = {
     "goodput": "bit/s",
     "jain": "1",
-    **dict.fromkeys(("rtt_mean", "rtt_p95", "owd_mean", "sojourn_mean"), "s"),
+    **dict.fromkeys(("rtt_mean", "rtt_p95", "owd_mean", "sojourn_mean", "jitter"), "s"),
 }
 
 

@@ -72,7 +72,8 @@ def test_verdicts_on_a_neighbour_are_counted_by_points_where_they_differ() -> No
         "Goodput of beside is worse at 1 and equivalent at 2 of 3 points with b"
         " (largest: -40.0 % [-40.1, -39.9]);"
         " better at 1 and equivalent at 2 of 3 points with a and d"
-        " (largest: a +40.0 % [+39.8, +40.3], d +40.0 % [+39.8, +40.3]); equivalent at all 3 points with c."
+        " (largest: a +40.0 % [+39.8, +40.3], d +40.0 % [+39.8, +40.3]); equivalent at all 3 points with c"
+        " (all differences 0.0 %, margin 3 %)."
     )
 
 
@@ -260,3 +261,22 @@ def test_the_first_table_has_the_findings_that_the_conclusion_quotes() -> None:
         assert {row[1] for row in shown if row[0] == "b" and row[3] == metric} >= {"4 BDP"}
     assert not [row for row in shown if row[3].startswith("marked lost")]
     assert {id(each) for each in own} <= {id(each) for each in leads(ranked(made), own)}
+
+
+def test_a_group_called_better_or_equivalent_is_also_told_to_be_worse() -> None:
+    """A ping gets a shorter mean RTT and more jitter."""
+    points = ("1 bdp", "4 bdp")
+    made = []
+    for name, more in (("a", 1.3), ("b", 0.4)):
+        found = [contrast("goodput", "mine", 0, 0.4, at) for at in points]
+        found += [contrast("rtt_mean", "ping", 2, -0.3 if at == "4 bdp" else 0.0, at) for at in points]
+        found += [contrast("jitter", "ping", 2, more if at == "4 bdp" else 0.0, at) for at in points]
+        made.append(_of_variant(found, name))
+    (told,) = [line for line in conclusion(made) if "RTT of ping is better" in line]
+    assert "is better at 1 and equivalent at 1 of 2 points with both" in told
+    assert "; equivalent: within the margin of 3 %. Interarrival jitter of ping is worse at 2 of 4" in told
+    assert " findings (a +130.1 % [" in told
+    assert " ms at buffer 4 BDP, b +40.0 % [" in told
+    assert told.endswith(" at buffer 4 BDP).")
+    jitter = [each for each in quoted(made) if each.metric == "jitter"]
+    assert [(each.sides[1], *each.point.values()) for each in jitter] == [("a", "4 bdp"), ("b", "4 bdp")]

@@ -13,11 +13,15 @@ from fullpipe.analysis.shown import begun
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.fair_share import (
     ALIKE_WORDS,
+    Told,
     are_alike,
     besides,
     by_verdict,
+    harm,
+    harmed,
     in_brief,
     is_worse,
+    nearest,
     of_subjects,
     region_of,
     sizes,
@@ -46,8 +50,6 @@ from fullpipe.validation.compare.sentence import (
     one_point,
     predicate,
     range_in_words,
-    signed,
-    why_open,
 )
 
 MOST = 5
@@ -236,15 +238,14 @@ def _of_several(every: Sequence[_Sides], asked: Sequence[str], most: int) -> lis
     pairs = zip(by_side, leads, strict=True)
     told = [_sentence(found, sides, f"{sides.named}: ") for (sides, _), found in pairs]
     names = every[0].names
-    of_sides = [
-        [(names.value(sides.other), of[each]) for sides, of in by_side if each in of] for each in subjects
-    ]
+    of_sides = [_told(each, by_side, names) for each in subjects]
+    harms = [harm(worse, names) for worse in _harmed(subjects, by_side, names)]
     by_metric = {each[3]: place for place, each in reversed([*enumerate(subjects)]) if each[3] in asked}
     if has_own:
         due = [place for metric, place in by_metric.items() if metric not in {each[3] for each in firsts}]
-        return [*told, *of_subjects(of_sides, names, most - len(told), len(every), due)]
+        return [*told, *of_subjects(of_sides, harms, names, most - len(told), len(every), due)]
     against = names.side(every[0].findings[0].sides[0])
-    first, *rest = of_subjects(of_sides, names, most, len(every), [0, *by_metric.values()])
+    first, *rest = of_subjects(of_sides, harms, names, most, len(every), [0, *by_metric.values()])
     return [f"Against {against}: {first[0].lower()}{first[1:]}", *rest]
 
 
@@ -260,6 +261,20 @@ def _subjects(
     every = [*firsts, *(each for own in chosen for each in own[1:])]
     later = dict.fromkeys(each for each in every if not (has_own and {*firsts} == {each}))
     return firsts, [*later] if asked else _with_aspects(later, by_side, firsts)
+
+
+def _told(subject: Subject, by_side: Sequence[_BySide], names: Names) -> Told:
+    return [(names.value(sides.other), of[subject]) for sides, of in by_side if subject in of]
+
+
+def _harmed(
+    subjects: Sequence[Subject], by_side: Sequence[_BySide], names: Names
+) -> Iterator[list[tuple[Told, int]]]:
+    """Yield the findings of `harmed` for each subject."""
+    known = [each for each in dict.fromkeys(each for _, of in by_side for each in of) if each not in subjects]
+    for own in subjects:
+        others = [_told(each, by_side, names) for each in known if each[:3] == own[:3]]
+        yield harmed(_told(own, by_side, names), others)
 
 
 def _with_aspects(
@@ -420,18 +435,9 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
             yield Part(f" ({range_in_words(of_verdict, has_margin=False)})", 2)
     open_ = [found[place] for place in verdicts.get("undecided", ())]
     if open_ and not is_claimed:
-        yield from _nearest(open_, sides)
+        yield from nearest(open_, sides.family, sides.names)
     elif open_ and (needed := needed_in_words(open_)):
         yield Part(f": {needed}", 9)
-
-
-def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
-    """The undecided finding with the smallest p: its point, difference and reason."""
-    order = sorted(found, key=lambda each: 2.0 if each.p_raw is None else each.p_raw)
-    yield Part("; ")
-    yield Part(f"at {sides.names.point(order[0])}, ", 1)
-    yield Part(f"{signed(order[0])}: ")
-    yield from why_open(order[0], sides.family, order[1:])
 
 
 def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:
@@ -467,9 +473,12 @@ def quoted(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
     for first, (_, of) in zip(firsts, by_side, strict=True):
         verdicts = by_verdict(of[first]).values()
         found += [largest([of[first][place] for place in places]) for places in verdicts]
-    for subject in subjects:
-        claimed = [claims(of.get(subject, ())) for _, of in by_side]
+    for subject, worse in zip(subjects, _harmed(subjects, by_side, names), strict=True):
+        claimed = [
+            claims(found) for _, found in (*_told(subject, by_side, names), *(worse[0][0] if worse else ()))
+        ]
         found += [largest(each) for each in claimed if each]
+    found.sort(key=lambda each: (each.outcome not in DIFFERENT, each.outcome not in WORSE))
     return list({id(each): each for each in found}.values())
 
 

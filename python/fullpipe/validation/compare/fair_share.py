@@ -37,6 +37,7 @@ from fullpipe.validation.compare.sentence import (
     range_in_words,
     signed,
     value,
+    why_open,
 )
 
 FAIR_WORDS = "its fair share"
@@ -244,7 +245,7 @@ _FIRST = (*DIFFERENT, "undecided", "equivalent", "not worse")
 """Order in which sentences name verdicts and decisions."""
 ALIKE_WORDS = ("equivalent", "not worse")
 """Verdicts and decisions that may hide differences within the margin."""
-_LONGEST_OF_SIDES = 45
+_LONGEST_OF_SIDES = 50
 """Maximum number of words of a sentence on several sides."""
 _MOST_SIZES = 3
 """Maximum number of sides of which a sentence on all sides has a difference each."""
@@ -352,6 +353,47 @@ def _of_sides(told: Told, names: Names, sides: int, *, has_places: bool) -> Iter
             yield Part(f" ({range_in_words(findings, has_margin=has_margin)})", 2 if has_margin else 3)
             continue
         yield Part(_largest_by_side(of, names, has_places=has_places), 1)
+    alike = [verdicts for verdicts in same if any(word in verdicts for word in ALIKE_WORDS)]
+    if alike and not any(verdicts.startswith(ALIKE_WORDS) for verdicts in alike) and not first.is_by_runs:
+        yield Part(f"; {_alike_word(alike)}: within {margin_in_words(first)}", 2)
+
+
+def _alike_word(verdicts: Iterable[str]) -> str:
+    """The word of verdicts without a difference beyond the margin."""
+    return next(word for word in ALIKE_WORDS if any(word in each for each in verdicts))
+
+
+def harmed(told: Told, others: Iterable[Told]) -> list[tuple[Told, int]]:
+    """Return the worse findings of a group on each further metric with their total number, most of them
+    first. The list is empty if the group is worse in its own sentence, too.
+
+    Args:
+        told: Findings of the sentence on the group.
+        others: Findings on metrics of the same group that have no sentence.
+    """
+    if told[0][1][0].entry is None or any(is_worse(found) for _, found in told):
+        return []
+    worse: list[tuple[Told, int]] = []
+    for each in others:
+        own = [(name, [one for one in found if one.outcome in WORSE]) for name, found in each]
+        if any(found for _, found in own):
+            total = sum(len(found) for _, found in each)
+            worse.append(([(name, found) for name, found in own if found], total))
+    return sorted(worse, key=lambda each: -sum(len(found) for _, found in each[0]))
+
+
+def harm(worse: Sequence[tuple[Told, int]], names: Names) -> str:
+    """Return a sentence on the first metric of `harmed`, and the number of others; empty without metrics."""
+    if not worse:
+        return ""
+    own, total = worse[0]
+    first, count = own[0][1][0], sum(len(found) for _, found in own)
+    case, at = f"in case {first.case}, " if first.case else "", f" at {count} of {total} findings"
+    many = len(worse) - 1
+    more = f"; {many} more of its metrics {'is' if many == 1 else 'are'} worse" if many else ""
+    start = begun(f"{case}{name_of(first)} is worse{at if total > 1 else ''}")
+    sizes = "" if first.is_by_runs else _largest_by_side(own, names, has_places=True)
+    return f"{start}{sizes}{more}."
 
 
 def _largest_by_side(told: Told, names: Names, *, has_places: bool) -> str:
@@ -383,21 +425,31 @@ def is_worse(found: Iterable[Finding]) -> bool:
 
 
 def of_subjects(
-    subjects: Sequence[Told], names: Names, room: int, sides: int, due: Collection[int]
+    subjects: Sequence[Told],
+    harms: Sequence[str],
+    names: Names,
+    room: int,
+    sides: int,
+    due: Collection[int],
 ) -> list[str]:
     """Return a sentence per subject; if there are more subjects than sentences, the last text has a sentence
-    on each of several subjects. These are claimed, or their indices are in `due`."""
+    on each of several subjects. These are claimed, or their indices are in `due`.
+
+    The sentence on a subject is followed by its text in `harms`: see `harm`.
+    """
 
     def rank(place: int) -> int:
         found = [each for _, of_side in subjects[place] for each in of_side]
-        return 0 if place in due or is_worse(found) else 1 if claims(found) else 2
+        return 0 if place in due or harms[place] or is_worse(found) else 1 if claims(found) else 2
 
     order = sorted(range(len(subjects)), key=rank)
     claimed = sum(rank(place) < 2 for place in order)
-    shown = [subjects[place] for place in sorted(order[: max(claimed, room)])]
-    alone, together = (shown, []) if len(shown) <= room else (shown[: room - 1], shown[room - 1 :])
-    sentences = [of_all_sides(each, names, sides) for each in alone]
-    last = " ".join(of_all_sides(each, names, sides) for each in together)
+    shown = [
+        " ".join(filter(None, [of_all_sides(subjects[place], names, sides), harms[place]]))
+        for place in sorted(order[: max(claimed, room)])
+    ]
+    sentences, together = (shown, []) if len(shown) <= room else (shown[: room - 1], shown[room - 1 :])
+    last = " ".join(together)
     return [*sentences, last] if together else sentences
 
 
@@ -412,3 +464,12 @@ def sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[P
     most, among = largest(found), "" if is_all else " of these"
     yield Part(f",{among} most at {names.point(most)}" if len(found) > 1 else "", 3)
     yield Part(f": it {moves(most)}")
+
+
+def nearest(found: Sequence[Finding], family: Sequence[Finding], names: Names) -> Iterator[Part]:
+    """The undecided finding with the smallest p: its point, difference and reason."""
+    order = sorted(found, key=lambda each: 2.0 if each.p_raw is None else each.p_raw)
+    yield Part("; ")
+    yield Part(f"at {names.point(order[0])}, ", 1)
+    yield Part(f"{signed(order[0])}: ")
+    yield from why_open(order[0], family, order[1:])
