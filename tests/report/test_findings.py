@@ -11,6 +11,7 @@ from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.shown import p_shown
 from fullpipe.report.content import Lines
 from fullpipe.report.findings import FindingPoints, first_table, points_of, whole_table, widths
+from fullpipe.report.from_file import facts_of
 from fullpipe.report.path import sources_of
 from fullpipe.report.rows import HOW, Budget
 from fullpipe.report.runs.figures import over_points
@@ -78,12 +79,21 @@ def test_all_verdicts_have_both_p_values_and_say_that_intervals_are_uncorrected(
     names = [column.name for column in first.columns]
     assert [row[names.index("p (corrected)")] for row in first.rows] == [p_shown(each.p) for each in found]
     assert "p (raw)" not in names
+    assert "Intervals are uncorrected: each is of a single test." in first.note
+    opened = [replace(each, p_raw=0.01, p_corrected=1.0) for each in found]
+    shown = first_table(opened, opened)
+    names = [column.name for column in shown.columns]
+    assert [(row[names.index("p (raw)")], row[names.index("p (corrected)")]) for row in shown.rows] == [
+        ("0.01", "1.0")
+    ] * 2
     made = whole_table(found, 10)
     names = [column.name for column in made.columns]
     shown = [(row[names.index("p (raw)")], row[names.index("p (corrected)")]) for row in made.rows]
     assert shown == [(p_shown(each.p_raw), p_shown(each.p_corrected)) for each in found]
     assert found[0].p_corrected == pytest.approx(2 * (found[0].p_raw or 0.0))
-    assert all("Intervals are uncorrected" in how for how in HOW.values())
+    assert all("Intervals are uncorrected" in how and "Fieller" in how for how in HOW.values())
+    assert dict(facts_of({"findings": [{}]}))["Intervals of differences in %"].startswith("Fieller")
+    assert facts_of({}) == []
     assert widths(found) == (
         "With 3 seeds, a 90 % interval has 0.68 times the width of the 95 % interval around the same"
         " difference, before truncation."
@@ -126,7 +136,7 @@ def test_doubtful_verdicts_are_marked_and_a_line_says_why() -> None:
     for made in (first_table(found, found), whole_table(found, 10)):
         assert [row[-1].partition(" (")[0] for row in made.rows] == [f"{first.verdict}†", second.verdict]
         corrected = "Verdicts are after Holm's correction for 2 tests."
-        assert made.note == f"† means not settled: see the warnings. {corrected}"
+        assert made.note.startswith(f"† means not settled: see the warnings. {corrected}")
         assert verdict_class(made.rows[0][-1]) == f"v-{first.verdict}"
     assert first_table([second], [second]).note == ""
 
@@ -137,6 +147,8 @@ def test_the_variant_has_a_column_and_every_variant_a_row() -> None:
     table = first_table(found, found)
     assert [row[0] for row in table.rows] == [*["bbr3"] * 9, "vegas"]
     assert table.columns[0].name == "variant"
+    assert "Variants are compared with reference, not with each other." in table.note
+    assert "with each other" not in first_table(found[:9], found[:9]).note
 
 
 def test_the_first_table_has_a_decided_finding_that_comes_late() -> None:

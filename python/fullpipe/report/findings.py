@@ -26,7 +26,7 @@ from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.contrast import EQUAL_SHARE
-from fullpipe.validation.compare.finding import Finding, family_size, known, leads
+from fullpipe.validation.compare.finding import Finding, family_size, is_open_by_correction, known, leads
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, LEVEL
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,
@@ -113,17 +113,29 @@ def first_table(
 ) -> Table:
     """Return the first findings of a ranking as a table. The number of rows is given by `rows_of`.
 
-    With `is_chosen`, the rows are the first findings of the ranking alone, without those of `leads`. The
-    findings of `quoted` are always in the table: see `conclusion.quoted`.
+    Raw p values have a column if Holm's correction makes a finding of the table undecided. With `is_chosen`,
+    the rows are the first findings of the ranking alone, without those of `leads`. The findings of `quoted`
+    are always in the table: see `conclusion.quoted`.
     """
     total = len(findings)
     most = rows_of(total)
     shown = ranked[:most] if is_chosen else _first(findings, ranked, most, quoted)
     cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
-    notes = [*_doubts(shown), _corrected(findings), cut, folded(len(shown), total, "findings", VERDICTS)]
+    single = "Intervals are uncorrected: each is of a single test." if family_size(findings) > 1 else ""
+    left = folded(len(shown), total, "findings", VERDICTS)
+    notes = [*_doubts(shown), _corrected(findings), single, cut, _pairs_of_sides(findings), left]
     note = " ".join(filter(None, notes))
-    made = _table(shown, findings, "Differences and verdicts", note, labels)
+    has_raw = any(map(is_open_by_correction, shown))
+    made = _table(shown, findings, "Differences and verdicts", note, labels, has_raw=has_raw)
     return replace(made, is_tight=True)
+
+
+def _pairs_of_sides(findings: Sequence[Finding]) -> str:
+    """A sentence that variants are not compared with each other; empty unless several have one reference."""
+    references, others = ({each.sides[n] for each in findings} for n in (0, 1))
+    if len(references) != 1 or len(others) < 2:
+        return ""
+    return f"Variants are compared with {references.pop()}, not with each other."
 
 
 def whole_table(findings: Sequence[Finding], most: int, labels: Labels = _PLAIN) -> Table:

@@ -64,6 +64,7 @@ _TOP = (
 """Keys of a file that sections of the page show; all other keys are listed as facts."""
 _FACTS = {"intervals": "Intervals of differences"}
 """Readable names of keys."""
+_OF_RATIOS = ("Intervals of differences in %", "Fieller, of the relative change; same runs and level")
 _OF_FILES = ("More findings", VERDICTS, "Metrics asked for", "Notes")
 """Headings of those details of the runs that are left out, because the file has its own details with these
 headings."""
@@ -119,6 +120,8 @@ def facts_of(found: Mapping[str, Any]) -> list[tuple[str, str]]:
         for key, value in found.items()
         if key not in _TOP
     ]
+    if found.get("findings"):
+        facts.append(_OF_RATIOS)
     of_versions = found.get("versions")
     facts += [*_checked(found)] if found.get("kind") == "check" else []
     facts += (

@@ -222,6 +222,7 @@ _COUNTED = ("undecided", "not worse", "equivalent")
 
 _UNCORRECTED = (
     "Intervals are uncorrected: each is of a single test. Intervals are truncated at the metric's bounds. "
+    "Intervals in per cent are Fieller's intervals of the relative change. "
     'If a margin has two parts, such as "15 % or 1.00 ms", the larger part applies. p (corrected) is after '
     "Holm's correction over "
 )
