@@ -3,6 +3,9 @@
 use crate::script::Packet;
 use std::collections::BTreeSet;
 
+/// Packets of a peer that the model tells apart. Gaps between segments count as packets, and a window has 2^30 bytes.
+const MOST_PACKETS: usize = 1 << 20;
+
 /// Bytes of one packet. Byte 1 is the first of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -17,7 +20,7 @@ pub(crate) struct Numbering(Vec<Span>);
 
 impl Numbering {
     /// Packets of a peer whose segments have these bytes. A packet ends wherever one of the segments begins or ends, and
-    /// has at most `mss` bytes.
+    /// has at most `mss` bytes. Packets after the first [`MOST_PACKETS`] are left out.
     pub fn of_peer<'a>(segments: impl Iterator<Item = &'a Packet>, mss: u64) -> Numbering {
         let (mut cuts, mut plain_ends, mut fin) = (BTreeSet::from([1]), BTreeSet::new(), None);
         for segment in segments.filter(|segment| !segment.is_syn() && !segment.has_flag('R')) {
@@ -37,7 +40,8 @@ impl Numbering {
         let mut spans = Vec::new();
         for (&from, &to) in cuts.iter().zip(cuts.iter().skip(1)) {
             let starts = (from..to).step_by(mss.max(1) as usize);
-            spans.extend(starts.map(|start| Span { start, end: to.min(start + mss), fin: false }));
+            let left = MOST_PACKETS - spans.len();
+            spans.extend(starts.take(left).map(|start| Span { start, end: to.min(start + mss), fin: false }));
         }
         match fin {
             Some((end, true)) => {

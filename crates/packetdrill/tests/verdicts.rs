@@ -90,6 +90,42 @@ fn a_malformed_script_is_named_with_its_line() {
 }
 
 #[test]
+fn packets_that_no_header_can_describe_are_malformed() {
+    for event in [
+        "+0 < . 1:18446744073709551615(0) ack 1 win 257",
+        "+0 < . 1:99999999999(99999999998) ack 1 win 257",
+        "+0 < . 1:65537(65536) ack 1 win 257",
+        "+0 < . 1:2147483649(2147483648) ack 1 win 257",
+        "+0 > . 1:4294967297(4294967296) ack 1",
+        "+0 < . 1:1(0) ack 4294967296 win 257",
+    ] {
+        assert_eq!(play(event).verdict, Verdict::Malformed, "{event}");
+    }
+    assert_eq!(play("+0 < . 1:60001(60000) ack 1 win 257").verdict, Verdict::SaysNothing);
+}
+
+#[test]
+fn a_gap_of_four_billion_bytes_takes_no_memory() {
+    let script = format!("--mss=1\n{}+0 < . 4294967294:4294967295(1) ack 1 win 257", crate::ACCEPTED);
+    assert_eq!(reason(&packetdrill::play(&script, "")), "data beyond the window");
+}
+
+#[test]
+fn expressions_that_would_exhaust_the_stack_are_malformed() {
+    for code in [
+        format!("assert {}1{}", "(".repeat(3_000), ")".repeat(3_000)),
+        format!("assert {}1", "not ".repeat(200_000)),
+        format!("assert {}1", "-".repeat(200_000)),
+        format!("x = 1{}", " + 1".repeat(200_000)),
+    ] {
+        let outcome = play(&format!("+0 %{{ {code} }}%"));
+        assert_eq!(outcome.verdict, Verdict::Malformed, "{:.20}", code);
+        assert_eq!(outcome.reason.unwrap(), "an expression of more than 100 operators");
+    }
+    assert_eq!(play(&format!("+0 %{{ assert 1{} }}%", " + 1".repeat(100))).verdict, Verdict::Passed);
+}
+
+#[test]
 fn a_host_resets_packets_of_a_connection_that_it_has_forgotten() {
     let outcome = play(
         "+0 < F. 1:1(0) ack 1 win 257

@@ -141,6 +141,9 @@ impl Host {
 
     fn receive_data(&mut self, packet: &Packet, riding: Riding, is_marked: bool) -> Result<(), Stop> {
         let numbers = self.peers.within(packet.bytes, packet.has_flag('F'));
+        if numbers.is_empty() && packet.len() > 0 {
+            return Stop::lacks("so many packets of a peer");
+        }
         let is_classic =
             self.connection.as_ref().is_some_and(|connection| connection.terms.feedback == Feedback::Classic);
         let (stamp, sent_us) = (self.peer_stamp(packet), micros(self.now) as u32);

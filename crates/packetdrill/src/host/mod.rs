@@ -104,7 +104,7 @@ impl Host {
 
     /// Record that the application has written `bytes` more.
     pub fn write(&mut self, bytes: u64) -> Result<(), Stop> {
-        self.written += bytes;
+        self.written = self.written.saturating_add(bytes);
         self.write_returned = None;
         let written = self.written;
         self.drive(|endpoint, now, out| endpoint.write(now, Some(written), out))

@@ -1,6 +1,6 @@
 //! Code blocks: assertions and assignments. Other statements of Python print, or are not understood.
 
-use super::Expression;
+use super::expression::{Expression, Fault};
 
 /// A statement of a code block.
 #[derive(Debug, PartialEq)]
@@ -27,23 +27,29 @@ pub(super) fn statements(text: &str) -> Result<Vec<Statement>, String> {
     // A backslash continues a line of the script, not a line of code.
     let lines = text.split(['\n', '\\']).map(|line| line.split('#').next().unwrap_or(""));
     let statements = lines.flat_map(|line| line.split(';')).map(str::trim);
-    Ok(statements.filter(|text| !text.is_empty() && !text.starts_with("print")).map(statement).collect())
+    statements.filter(|text| !text.is_empty() && !text.starts_with("print")).map(statement).collect()
 }
 
-fn statement(text: &str) -> Statement {
-    read(text).unwrap_or_else(|_| Statement::Unknown(format!("code such as {text:?}")))
+/// A statement. The error is an expression that is too long.
+fn statement(text: &str) -> Result<Statement, String> {
+    match read(text) {
+        Ok(statement) => Ok(statement),
+        Err(Fault::Unknown(_)) => Ok(Statement::Unknown(format!("code such as {text:?}"))),
+        Err(Fault::TooLong(reason)) => Err(reason),
+    }
 }
 
-fn read(text: &str) -> Result<Statement, String> {
+fn read(text: &str) -> Result<Statement, Fault> {
     if let Some(condition) = text.strip_prefix("assert") {
         let text = before_comma(condition).trim();
         let condition = Expression::parse(text)?;
         return Ok(Statement::Assert(Assertion { text: text.to_owned(), condition }));
     }
-    let (target, value) = text.split_once('=').ok_or_else(|| format!("unknown statement {text:?}"))?;
+    let unknown = || Fault::Unknown(format!("unknown statement {text:?}"));
+    let (target, value) = text.split_once('=').ok_or_else(unknown)?;
     let name = target.trim_end_matches(['+', '-']).trim();
     if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return Err(format!("unknown statement {text:?}"));
+        return Err(unknown());
     }
     let value = match target.trim_end().strip_suffix(['+', '-']) {
         Some(_) => format!("{target}({value})"),
@@ -83,15 +89,15 @@ mod tests {
     #[test]
     fn assignments_may_add() {
         let plain = Expression::parse("3").unwrap();
-        assert_eq!(statement("base = 3"), Statement::Assign("base".into(), plain));
+        assert_eq!(statement("base = 3"), Ok(Statement::Assign("base".into(), plain)));
         let sum = Expression::parse("base + (3)").unwrap();
-        assert_eq!(statement("base += 3"), Statement::Assign("base".into(), sum));
+        assert_eq!(statement("base += 3"), Ok(Statement::Assign("base".into(), sum)));
     }
 
     #[test]
     fn loops_and_calls_are_not_understood() {
         for text in ["for x in y:", "import os", "assert len(x) == 3"] {
-            assert!(matches!(statement(text), Statement::Unknown(_)), "{text}");
+            assert!(matches!(statement(text), Ok(Statement::Unknown(_))), "{text}");
         }
     }
 }

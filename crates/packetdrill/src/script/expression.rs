@@ -7,6 +7,15 @@ use std::vec::IntoIter;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
+/// Reason for which a text is no expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The parser does not understand the text.
+    Unknown(String),
+    /// The text has too many operators.
+    TooLong(String),
+}
+
 /// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
@@ -25,6 +34,10 @@ pub enum Expression {
 /// An operator.
 pub type Operator = &'static str;
 
+/// Operators and opening parentheses of an expression. Each may add a level to the tree, which parser and evaluation
+/// descend on the stack.
+const MOST_OPERATORS: usize = 100;
+
 /// Left-associative operators from the weakest to the strongest, as in Python.
 const LEVELS: [&[Operator]; 5] = [&["|"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "//", "/", "%"]];
 const COMPARISONS: [Operator; 6] = ["==", "!=", "<=", ">=", "<", ">"];
@@ -39,11 +52,27 @@ enum Token {
     Symbol(Operator),
 }
 
+impl Token {
+    /// Whether the token may add a level to the tree.
+    fn deepens(&self) -> bool {
+        match self {
+            Token::Number(_) => false,
+            Token::Name(name) => ["and", "or", "not"].contains(&name.as_str()),
+            Token::Symbol(symbol) => *symbol != ")",
+        }
+    }
+}
+
 impl Expression {
     /// Parse an expression.
-    pub(super) fn parse(text: &str) -> Result<Expression, String> {
-        let problem = |reason: String| format!("{reason} in the expression {:?}", text.trim());
-        let mut parser = Parser { tokens: tokens(text).map_err(problem)?.into_iter().peekable() };
+    pub(super) fn parse(text: &str) -> Result<Expression, Fault> {
+        let problem =
+            |reason: String| Fault::Unknown(format!("{reason} in the expression {:?}", text.trim()));
+        let tokens = tokens(text).map_err(problem)?;
+        if tokens.iter().filter(|token| token.deepens()).count() > MOST_OPERATORS {
+            return Err(Fault::TooLong(format!("an expression of more than {MOST_OPERATORS} operators")));
+        }
+        let mut parser = Parser { tokens: tokens.into_iter().peekable() };
         let expression = parser.alternatives().map_err(problem)?;
         match parser.tokens.next() {
             None => Ok(expression),
@@ -262,7 +291,8 @@ mod tests {
     #[test]
     fn errors_name_the_expression() {
         for text in ["a ==", "(a", "a b", "a ? b", "1.2.3"] {
-            assert!(Expression::parse(text).unwrap_err().contains(text), "{text}");
+            let Fault::Unknown(reason) = Expression::parse(text).unwrap_err() else { panic!("{text}") };
+            assert!(reason.contains(text), "{text}");
         }
     }
 }

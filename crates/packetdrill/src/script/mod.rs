@@ -7,7 +7,7 @@ mod settings;
 mod statement;
 
 pub use code::{Assertion, Statement};
-pub use expression::{Expression, Unreadable};
+pub use expression::Unreadable;
 pub use packet::Packet;
 pub use settings::{Qdisc, Settings, Shell};
 
@@ -184,7 +184,7 @@ fn instant(text: &str) -> Result<(bool, i64, &str), String> {
 
 fn action(text: &str) -> Result<Action, String> {
     if let Some(packet) = text.strip_prefix('<') {
-        return Ok(Action::Inject(Packet::parse(packet)?));
+        return Ok(Action::Inject(Packet::arriving(packet)?));
     }
     if let Some(packet) = text.strip_prefix('>') {
         return Ok(Action::Expect(Packet::parse(packet)?));

@@ -2,6 +2,8 @@
 
 /// Smallest MSS that every host accepts (RFC 9293 section 3.7.1), used where a SYN names none.
 const DEFAULT_MSS: u32 = 536;
+/// Largest payload of a packet, bytes: IP headers count lengths with 16 bits.
+const MOST_PAYLOAD: u64 = 0xffff;
 
 /// A packet as a script writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,16 +48,27 @@ impl Packet {
         }
         packet.flags = word.to_owned();
         while let Some(word) = words.next() {
-            let mut number = || words.next().and_then(|word| word.parse().ok());
+            let mut number = || words.next().and_then(|word| word.parse::<u32>().ok()).map(u64::from);
             match word {
                 "ack" => packet.ack = Some(number().ok_or_else(|| problem("no number behind ack"))?),
                 "win" => packet.window = Some(number().ok_or_else(|| problem("no number behind win"))?),
                 _ => {
                     if let Some(bytes) = bytes(word) {
                         packet.bytes = bytes;
+                    } else if word.contains(':') && word.starts_with(|c: char| c.is_ascii_digit()) {
+                        return Err(problem("no sequence numbers of 32 bits"));
                     }
                 }
             }
+        }
+        Ok(packet)
+    }
+
+    /// Parse the text of a packet that arrives, which IP can carry.
+    pub(super) fn arriving(text: &str) -> Result<Packet, String> {
+        let packet = Packet::parse(text)?;
+        if packet.len() > MOST_PAYLOAD {
+            return Err(format!("a packet of {} bytes; at most {MOST_PAYLOAD} can arrive", packet.len()));
         }
         Ok(packet)
     }
@@ -132,7 +145,8 @@ impl Packet {
 fn bytes(word: &str) -> Option<(u64, u64)> {
     let (start, end) = word.split_once(':')?;
     let end = end.split('(').next()?;
-    Some((start.parse().ok()?, end.parse().ok()?))
+    let number = |text: &str| text.parse::<u32>().ok().map(u64::from);
+    Some((number(start)?, number(end)?))
 }
 
 #[cfg(test)]
