@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fullpipe import _native
-from fullpipe.cli.output import echo
-from fullpipe.errors import InputFileError
+from fullpipe.cli.output import complain, echo
+from fullpipe.errors import EngineError, InputFileError
 
 if TYPE_CHECKING:
     from fullpipe._native import PacketdrillOutcome
@@ -26,8 +26,8 @@ _WORDS = {
     "not_applicable": "not applicable",
 }
 """Verdicts as in a summary, in the order of the summary."""
-
-
+_ENGINE_FAILED = 4
+"""Exit code without verdicts. A script that failed has 1."""
 _LACKING = {"native": "the model", "linux": "the player in the guest"}
 """Nouns for what lacks a part of a script, by engine."""
 
@@ -69,10 +69,15 @@ def packetdrill(
 
     The exit code is 0 if the script passed, 1 if it failed, 2 if it is malformed, and 3 if it says nothing of
     this TCP: it does not apply, or checks only fixed packets of a handshake. For a folder, the exit code is 1
-    if a script failed.
+    if a script failed. It is 4 if the engine fails, and no script has a verdict.
     """
     scripts = _scripts(path)
-    outcomes = dict(zip(scripts, PLAYERS[engine]([_texts(script) for script in scripts]), strict=True))
+    try:
+        played = PLAYERS[engine]([_texts(script) for script in scripts])
+    except EngineError as error:
+        complain(error)
+        raise typer.Exit(_ENGINE_FAILED) from None
+    outcomes = dict(zip(scripts, played, strict=True))
     if as_json:
         told = [{"script": str(script), **outcome} for script, outcome in outcomes.items()]
         echo(json.dumps({"engine": engine.value, "scripts": told}))

@@ -124,6 +124,58 @@ def test_a_kernel_plays_scripts(linux: LinuxEngine, folder: Path) -> None:
     assert "line 9: not applicable, because the player in the guest lacks the call splice" in alone.output
 
 
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        ("sysctl -q net.ipv4.tcp_congestion_control=nosuch", "the value nosuch of the setting net/ipv4/"),
+        ("sysctl -q net.ipv4.tcp_wmem='4096 1 99999999999'", "the value "),
+        ("sysctl -q net.ipv4.noscript=1", "the setting net/ipv4/noscript of the kernel"),
+        ("sysctl -q net.ipv4.tcp_congestion_control=é", "text that is not ASCII"),
+    ],
+)
+def test_a_setting_that_the_kernel_refuses_does_not_apply(
+    linux: LinuxEngine, first: str, reason: str
+) -> None:
+    refused, other = drill.play([(f"`{first}`\n{DATA}", ""), (DATA, "")])
+    assert refused["verdict"] == "not_applicable"
+    assert (refused["reason"] or "").startswith(reason)
+    assert other["verdict"] == "passed"
+
+
+def _crash_at_resets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the guest crash at scripts with a reset: a step without its words is read from address 0."""
+    plan = _native.packetdrill_plan
+
+    def crashing(script: str, defaults: str) -> PacketdrillOutcome | str:
+        return "event 0 absolute 0 0\ninject\nend\n" if "< R" in script else plan(script, defaults)
+
+    monkeypatch.setattr(_native, "packetdrill_plan", crashing)
+
+
+def test_a_script_that_crashes_the_guest_takes_no_other_verdict_with_it(
+    linux: LinuxEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _crash_at_resets(monkeypatch)
+    result = CliRunner().invoke(app, ["packetdrill", str(folder), "--engine", "linux"])
+    assert result.exit_code == 1
+    lines = result.output.splitlines()
+    assert lines[0] == "4 scripts: 1 failed, 1 passed, 1 saying nothing, 1 not applicable"
+    assert lines[-1].endswith("lacks an end of this script: the guest crashed")
+    alone = CliRunner().invoke(app, ["packetdrill", str(folder / "d.pkt"), "--engine", "linux"])
+    assert alone.exit_code == 3
+
+
+def test_an_engine_that_fails_has_an_exit_code_of_its_own(
+    linux: LinuxEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _crash_at_resets(monkeypatch)
+    for name in ("a.pkt", "b.pkt", "c.pkt"):
+        (folder / name).write_text("0 < R. 1:1(0) ack 1 win 257\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["packetdrill", str(folder), "--engine", "linux"])
+    assert result.exit_code == 4
+    assert "the guest did not finish" in result.output
+
+
 GOOGLE: dict[str, dict[str, list[str]]] = json.loads(
     (Path(__file__).parent / "packetdrill-google.json").read_text(encoding="utf-8")
 )

@@ -11,6 +11,10 @@ const WITHOUT_EFFECT: [&str; 8] =
 /// The network device of packetdrill.
 const DEVICE: &str = "tun0";
 
+/// Words and bytes of a step that the program reads (`MAX_STEP_WORDS` and `MAX_STEP` in the guest's drill.h).
+const MOST_WORDS: usize = 150;
+const MOST_BYTES: usize = 65_000;
+
 type Problem = (usize, String);
 
 /// Translate a script. The error is a line of the script and what the program lacks.
@@ -21,11 +25,23 @@ pub(super) fn translate(script: &Script, defaults: &str) -> Result<String, Probl
     let mut lines: Vec<String> = script.option("mss").iter().map(|mss| format!("mss {mss}")).collect();
     for (position, event) in script.events.iter().enumerate() {
         let steps = steps(event, defaults).map_err(|reason| (event.line, reason))?;
+        steps.iter().try_for_each(|step| readable(step)).map_err(|reason| (event.line, reason))?;
         lines.push(format!("event {position} {}", time(event.when)));
         lines.extend(steps);
     }
     lines.push("end\n".into());
     Ok(lines.join("\n"))
+}
+
+/// Check that the program can read a step.
+fn readable(step: &str) -> Result<(), String> {
+    if step.split_whitespace().count() > MOST_WORDS || step.len() > MOST_BYTES {
+        return Err(format!("a step of so many words: {step:.40}"));
+    }
+    if !step.is_ascii() {
+        return Err(format!("text that is not ASCII: {step:.60}"));
+    }
+    Ok(())
 }
 
 fn time(when: When) -> String {
@@ -144,5 +160,16 @@ mod tests {
     fn what_the_program_lacks_is_named_with_its_line() {
         assert_eq!(plan("\n0 < icmp unreachable\n"), Err((2, "ICMP".into())));
         assert_eq!(plan("`reboot now`"), Err((1, "the command reboot now".into())));
+    }
+
+    #[test]
+    fn steps_that_the_program_cannot_read_are_named() {
+        let pieces = "{..., 1}, ".repeat(20_000);
+        let message = format!(
+            "0 sendmsg(4, {{msg_name(...)=..., msg_iov(2)=[{pieces}{{..., 1}}], msg_flags=0}}, 0) = 5"
+        );
+        assert!(plan(&message).unwrap_err().1.starts_with("a step of so many words: sendmsg 4 0 1 1"));
+        let reason = "text that is not ASCII: sysctl net/ipv4/tcp_congestion_control é";
+        assert_eq!(plan("`sysctl net.ipv4.tcp_congestion_control=é`"), Err((1, reason.into())));
     }
 }

@@ -72,6 +72,10 @@ MB = 1_000_000
 _SHARED_MEMORY = Path("/dev/shm")
 
 
+class DiedError(EngineError):
+    """A guest that ended before its script did."""
+
+
 @dataclass(frozen=True)
 class Guest:
     """A kernel to boot, and the program that runs in it."""
@@ -129,7 +133,8 @@ def boot(
         progress: Called with the guest's virtual time in seconds.
 
     Raises:
-        EngineError: If the guest does not finish. The message has the last lines of the guest's output.
+        DiedError: If the guest does not finish. The message has the last lines of the guest's output.
+        EngineError: If the guest cannot be booted.
     """
     if available_mb() < memory_mb:
         raise EngineError(
@@ -172,7 +177,7 @@ def _run(command: list[str], folder: Path, memory_mb: int, progress: Progress | 
         raise
     said = process.stderr.read().decode(errors="replace") if process.stderr else ""
     if not (folder / "finished").exists():
-        raise EngineError(_obituary(folder, said, process.returncode))
+        raise DiedError(_obituary(folder, said, process.returncode))
     return usage
 
 

@@ -3,6 +3,7 @@
 #include "drill.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define MAX_STEP 65536
+#define MAX_STEP 65536 /* MOST_BYTES in plan.rs is less */
 #define MOMENT_NS 50 /* longer than the kernel takes to send all packets of one moment */
 #define PHASE_NS 4096000000LL /* a multiple of the coarsest unit of the kernel's timers below 32 s */
 #define PATIENCE_US 60000000LL
@@ -181,21 +182,23 @@ static void queue_discipline(char *namespace, const char *kind)
 	set_qdisc(words);
 }
 
-/* sysctl PATH VALUE...: 0 if the kernel has no such setting. */
-static int write_sysctl(char **words, int count)
+/* sysctl PATH VALUE... A script needs the settings that it makes itself; a kernel may lack those of its defaults. */
+static void write_sysctl(char **words, int count, int is_needed)
 {
 	char path[200], value[400] = "";
-	FILE *file;
+	int file, is_refused;
 
 	snprintf(path, sizeof(path), "/proc/sys/%s", words[0]);
 	for (int i = 1; i < count; i++)
-		snprintf(value + strlen(value), sizeof(value) - strlen(value), "%s ", words[i]);
-	file = fopen(path, "w");
-	if (!file)
-		return 0;
-	fputs(value, file);
-	fclose(file);
-	return 1;
+		snprintf(value + strlen(value), sizeof(value) - strlen(value), i > 1 ? " %s" : "%s", words[i]);
+	file = open(path, O_WRONLY | O_CLOEXEC);
+	is_refused = file >= 0 && write(file, value, strlen(value)) < 0;
+	if (file < 0 && is_needed)
+		add_problem("the setting %s of the kernel", words[0]);
+	else if (is_refused && is_needed)
+		add_problem("the value %s of the setting %s", value, words[0]);
+	if (file >= 0)
+		close(file);
 }
 
 /* Make a step. False if the script cannot go on. */
@@ -217,9 +220,9 @@ static int make_step(char *namespace, char **words, int count)
 	if (!strcmp(word, "inject"))
 		inject(words + 1);
 	else if (!strcmp(word, "default"))
-		write_sysctl(words + 1, count - 1);
-	else if (!strcmp(word, "sysctl") && !write_sysctl(words + 1, count - 1))
-		add_problem("the setting %s of the kernel", words[1]);
+		write_sysctl(words + 1, count - 1, 0);
+	else if (!strcmp(word, "sysctl"))
+		write_sysctl(words + 1, count - 1, 1);
 	else if (!strcmp(word, "qdisc"))
 		queue_discipline(namespace, words[1]);
 	else if (!strcmp(word, "mtu"))
@@ -230,7 +233,7 @@ static int make_step(char *namespace, char **words, int count)
 		settle(), record_info();
 	else if (!strcmp(word, "blocking"))
 		make_call(event.position, 1, words + 1, count - 1);
-	else if (strcmp(word, "sysctl") && strcmp(word, "shell"))
+	else if (strcmp(word, "shell"))
 		make_call(event.position, 0, words, count);
 	record_packets();
 	return !has_problem;

@@ -5,7 +5,7 @@
 
 #include "guest.h"
 
-#define MAX_STEP_WORDS 160
+#define MAX_STEP_WORDS 160 /* MOST_WORDS in plan.rs is less */
 #define HERE "192.168.0.1"
 #define THERE "192.0.2.1"
 #define PORT 8080

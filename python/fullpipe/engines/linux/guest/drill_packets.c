@@ -195,7 +195,7 @@ void inject(char **words)
 		.payload = payload, .gso = mss && payload > mss ? mss : 0,
 	};
 
-	if (size < 0 || HEADERS + size + payload > MAX_FRAME - 4) {
+	if (size < 0 || payload < 0 || payload > MAX_FRAME - 4 - HEADERS - size) {
 		add_problem("packets of this size");
 		return;
 	}
