@@ -2,6 +2,7 @@
 
 use crate::clock::{micros, seconds, time};
 use crate::compare;
+use crate::kernel;
 use crate::model::Model;
 use crate::script::{Action, Assertion, Event, Script, Statement, Unreadable, When};
 use crate::subject::Subject;
@@ -17,11 +18,23 @@ const TOLERATED_PART: f64 = 0.125;
 /// Play a script against the TCP of the model; `defaults`: the text of `defaults.sh`, which scripts of the kernel run
 /// first.
 pub fn play(script: &str, defaults: &str) -> Outcome {
-    let script = match Script::parse(script) {
-        Ok(script) => script,
-        Err(error) => return outcome(Verdict::Malformed, Some(error.line), Some(error.reason)),
-    };
-    judge(&script, Model::new(&script, defaults))
+    match parsed(script) {
+        Ok(script) => judge(&script, Model::new(&script, defaults)),
+        Err(outcome) => *outcome,
+    }
+}
+
+/// Parse a script. The error is the verdict on a script that is malformed, or that no engine can play.
+pub(crate) fn parsed(text: &str) -> Result<Script, Box<Outcome>> {
+    let ended = |verdict, line, reason| Box::new(outcome(verdict, Some(line), Some(reason)));
+    let script = Script::parse(text).map_err(|error| ended(Verdict::Malformed, error.line, error.reason))?;
+    if let Some((line, name)) = script.names().find(|(_, name)| !kernel::may_read(name)) {
+        return Err(ended(Verdict::Malformed, line, format!("no field of tcp_info: {name}")));
+    }
+    match &script.lacking {
+        None => Ok(script),
+        Some((line, what)) => Err(ended(Verdict::NotApplicable, *line, what.clone())),
+    }
 }
 
 /// Play the events of a script against a TCP.
@@ -157,7 +170,7 @@ impl<S: Subject> Player<S> {
             Statement::Assign(name, value) => {
                 match value.value(&|name| self.read(name)) {
                     Ok(value) => _ = self.variables.insert(name.clone(), value),
-                    Err(Unreadable(name)) => self.unread.push(name),
+                    Err(Unreadable(name)) => return self.pass_over(name),
                 }
                 Ok(())
             }
@@ -167,10 +180,7 @@ impl<S: Subject> Player<S> {
 
     fn assert(&mut self, Assertion { text, condition }: &Assertion) -> Result<(), Stop> {
         match condition.value(&|name| self.read(name)) {
-            Err(Unreadable(name)) => {
-                self.unread.push(name);
-                return Ok(());
-            }
+            Err(Unreadable(name)) => return self.pass_over(name),
             Ok(value) => {
                 self.assertions += 1;
                 if value != 0.0 {
@@ -190,6 +200,15 @@ impl<S: Subject> Player<S> {
             expected: text.clone(),
             seen: seen.join(", "),
         }))
+    }
+
+    /// Pass over a statement with a name that has no value.
+    fn pass_over(&mut self, name: String) -> Result<(), Stop> {
+        if !self.subject.may_pass_over(&name) {
+            return Stop::lacks(format!("the name {name}"));
+        }
+        self.unread.push(name);
+        Ok(())
     }
 
     fn read(&self, name: &str) -> Option<f64> {

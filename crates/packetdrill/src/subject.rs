@@ -50,6 +50,11 @@ pub(crate) trait Subject {
     /// Run commands of the shell.
     fn run(&mut self, shell: &Shell) -> Result<(), Stop>;
 
+    /// Whether an assertion may have a name without a value. The assertion is passed over then.
+    fn may_pass_over(&self, _name: &str) -> bool {
+        true
+    }
+
     /// The value of a name in an assertion; `None` if there is no such value.
     fn read(&self, name: &str) -> Option<f64>;
 }

@@ -75,6 +75,8 @@ fn assertions_read_tcp_info() {
     };
     assert_eq!(assert(10).verdict, Verdict::Passed);
     assert_eq!(seen(&assert(11)), "tcpi_snd_cwnd = 10");
+    let unknown = judged("+0 %{ assert cwnd == 9 }%\n", &format!("event 7 100000000\ninfo {info}\n"));
+    assert_eq!((unknown.verdict, unknown.reason.as_deref()), (Verdict::NotApplicable, Some("the name cwnd")));
 }
 
 #[test]

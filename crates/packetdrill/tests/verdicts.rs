@@ -126,6 +126,54 @@ fn expressions_that_would_exhaust_the_stack_are_malformed() {
 }
 
 #[test]
+fn times_add_up_to_no_more_than_the_latest_time() {
+    assert_eq!(play(&"+1000 close(5) = 0\n".repeat(900)).verdict, Verdict::SaysNothing);
+    let outcome = play(&"+1000000 close(5) = 0\n".repeat(3_000));
+    assert_eq!((outcome.verdict, outcome.line), (Verdict::Malformed, Some(9)), "{outcome:?}");
+}
+
+#[test]
+fn a_text_of_many_bytes_is_malformed() {
+    let outcome = packetdrill::play(&"\n".repeat((64 << 20) + 1), "");
+    assert_eq!(outcome.reason.as_deref(), Some("a text of more than 67108864 bytes"));
+}
+
+#[test]
+fn options_without_a_sensible_number_are_malformed() {
+    for option in [
+        "mss=abc",
+        "mss=0",
+        "mss=1000000",
+        "mtu=",
+        "tcp_ts_tick_usecs=x",
+        "tolerance_usecs=abc",
+        "tolerance_usecs=-1",
+        "tolerance_usecs=9223372036854775807",
+    ] {
+        let outcome = packetdrill::play(&format!("--{option}\n"), "");
+        assert_eq!(outcome.verdict, Verdict::Malformed, "{option}");
+        assert!(outcome.reason.unwrap().contains(option));
+    }
+}
+
+#[test]
+fn options_that_no_engine_has_do_not_apply() {
+    for name in ["remote_ip", "local_ip", "strict_segments", "tcp_ts_ecr_scaled"] {
+        let script = format!("\n--{name}=1\n{}", crate::ACCEPTED);
+        let outcome = packetdrill::play(&script, "");
+        assert_eq!((reason(&outcome), outcome.line), (format!("the option --{name}").as_str(), Some(2)));
+        assert_eq!(*packetdrill::plan(&script, "").unwrap_err(), outcome);
+    }
+}
+
+#[test]
+fn a_field_that_no_kernel_has_is_malformed() {
+    let outcome = play("+0 %{ assert tcpi_snd_cwnd_typo == 99 }%");
+    assert_eq!((outcome.verdict, outcome.line), (Verdict::Malformed, Some(9)), "{outcome:?}");
+    assert_eq!(outcome.reason.unwrap(), "no field of tcp_info: tcpi_snd_cwnd_typo");
+}
+
+#[test]
 fn a_host_resets_packets_of_a_connection_that_it_has_forgotten() {
     let outcome = play(
         "+0 < F. 1:1(0) ack 1 win 257

@@ -16,6 +16,8 @@ from fullpipe.errors import EngineError, InputFileError
 if TYPE_CHECKING:
     from fullpipe._native import PacketdrillOutcome
 
+_MOST_CHARACTERS = (64 << 20) + 1
+"""Characters read of a file. The parser rejects such a text as too long."""
 _DEFAULTS = "defaults.sh"
 """Settings that scripts of the kernel run first, from the folder of the script."""
 _WORDS = {
@@ -105,7 +107,8 @@ def _texts(script: Path) -> tuple[str, str]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST_CHARACTERS)
     except OSError as error:
         raise InputFileError(f"{path}: {error.strerror}") from error
 

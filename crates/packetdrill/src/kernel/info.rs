@@ -72,6 +72,14 @@ const FIELDS: [(&str, usize); 68] = [
     ("accecn_opt_seen", 2),
 ];
 
+/// Parts of the byte `wscale`: the exponents of the windows that the kernel sends and receives.
+const SCALES: [&str; 2] = ["snd_wscale", "rcv_wscale"];
+
+/// Whether the structure has a field, whose name is without `tcpi_`.
+pub(super) fn has_field(name: &str) -> bool {
+    SCALES.contains(&name) || FIELDS.iter().any(|(field, _)| *field == name)
+}
+
 /// The value of a field such as `tcpi_snd_cwnd` in the bytes of the structure; `None` if the kernel has no such field.
 pub(super) fn field(bytes: &[u8], name: &str) -> Option<f64> {
     let name = name.strip_prefix("tcpi_")?;

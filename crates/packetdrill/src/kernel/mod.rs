@@ -8,7 +8,6 @@ mod plan;
 mod recording;
 
 use crate::play;
-use crate::script::Script;
 use crate::verdict::{Outcome, Verdict};
 use recording::Recording;
 
@@ -17,14 +16,14 @@ use recording::Recording;
 /// # Errors
 /// The verdict, if the script is malformed or has a step that the program cannot make.
 pub fn plan(script: &str, defaults: &str) -> Result<String, Box<Outcome>> {
-    let script = parsed(script)?;
+    let script = play::parsed(script)?;
     plan::translate(&script, defaults)
         .map_err(|(line, reason)| Box::new(play::outcome(Verdict::NotApplicable, Some(line), Some(reason))))
 }
 
 /// Compare a script with the recording that the program in the guest has made of it.
 pub fn judge(script: &str, recording: &str) -> Outcome {
-    match parsed(script) {
+    match play::parsed(script) {
         Ok(script) => match Recording::read(recording) {
             Ok(recording) => play::judge(&script, recording),
             Err(line) => {
@@ -36,7 +35,7 @@ pub fn judge(script: &str, recording: &str) -> Outcome {
     }
 }
 
-fn parsed(script: &str) -> Result<Script, Box<Outcome>> {
-    Script::parse(script)
-        .map_err(|error| Box::new(play::outcome(Verdict::Malformed, Some(error.line), Some(error.reason))))
+/// Whether a name is no field of `tcp_info`, or one that Linux has.
+pub(crate) fn may_read(name: &str) -> bool {
+    name.strip_prefix("tcpi_").is_none_or(info::has_field)
 }

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, VecDeque};
 use tcp::Feedback;
 use units::Time;
 
+/// Begin of the names for the memory of a socket, which the program does not record.
+const MEMORY: &str = "SK_MEMINFO_";
+
 /// The recording of one script.
 #[derive(Default)]
 pub(super) struct Recording {
@@ -167,6 +170,10 @@ impl Subject for Recording {
 
     fn run(&mut self, _shell: &Shell) -> Result<(), Stop> {
         Ok(())
+    }
+
+    fn may_pass_over(&self, name: &str) -> bool {
+        name.starts_with(MEMORY)
     }
 
     fn read(&self, name: &str) -> Option<f64> {

@@ -13,18 +13,56 @@ pub use settings::{Qdisc, Settings, Shell};
 
 use statement::statements;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// Options of packetdrill that a script may set, and their effect on a virtual clock.
-const OPTIONS_WITHOUT_EFFECT: [&str; 4] = ["send_omit_free", "tcp_ts_tick_usecs", "ip_version", "mtu"];
+const OPTIONS_WITHOUT_EFFECT: [&str; 2] = ["send_omit_free", "ip_version"];
 
-/// Latest time in a script, seconds.
-const LATEST_S: f64 = 1e6;
+/// Options with a number that changes a verdict or must be one, and its limits.
+const NUMBERS: [(&str, RangeInclusive<u64>); 4] = [
+    ("mss", 1..=65_495),
+    ("mtu", 68..=65_535),
+    ("tcp_ts_tick_usecs", 0..=1_000_000),
+    ("tolerance_usecs", 0..=LATEST_US as u64),
+];
+
+/// Other options of packetdrill. A script that has one of them does not apply.
+const OPTIONS_THAT_ARE_LACKING: [&str; 20] = [
+    "bind_port",
+    "code_command",
+    "code_format",
+    "code_sockopt",
+    "connect_port",
+    "debug",
+    "define",
+    "dry_run",
+    "gateway_ip",
+    "init_scripts",
+    "local_ip",
+    "netmask_ip",
+    "non_fatal",
+    "persistent_tun_dev",
+    "remote_ip",
+    "speed",
+    "strict_segments",
+    "tcp_ts_ecr_scaled",
+    "tolerance_percent",
+    "use_expect",
+];
+
+/// Latest time in a script, microseconds. The relative times of its events add up to no more.
+const LATEST_US: i64 = 1_000_000_000_000;
+
+/// Longest text of a script, bytes. The script of a flow of 100 MB has a tenth.
+const MOST_BYTES: usize = 64 << 20;
 
 /// A script.
 #[derive(Debug)]
 pub struct Script {
     /// Options in lines that begin with `--`.
     pub options: BTreeMap<String, String>,
+    /// The first option that no engine has, with its line.
+    pub lacking: Option<(usize, String)>,
     /// Events in the order of their lines.
     pub events: Vec<Event>,
 }
@@ -101,21 +139,50 @@ impl Script {
     /// # Errors
     /// If a line is no event, option or comment.
     pub fn parse(text: &str) -> Result<Script, Malformed> {
-        let mut script = Script { options: BTreeMap::new(), events: Vec::new() };
+        if text.len() > MOST_BYTES {
+            return Err(Malformed { line: 1, reason: format!("a text of more than {MOST_BYTES} bytes") });
+        }
+        let mut script = Script { options: BTreeMap::new(), lacking: None, events: Vec::new() };
         for (line, statement) in statements(text)? {
             let read = script.read(line, &statement);
             read.map_err(|reason| Malformed { line, reason })?;
         }
+        script.check_end()?;
         Ok(script)
+    }
+
+    /// Check that the times of the events add up to no more than the latest time.
+    fn check_end(&self) -> Result<(), Malformed> {
+        let mut end_us = 0;
+        for event in &self.events {
+            end_us = match event.when {
+                When::Absolute(_, until) => until.max(end_us),
+                When::Relative(_, until) => end_us + until,
+                When::Any => end_us,
+            };
+            if end_us > LATEST_US {
+                return Err(Malformed { line: event.line, reason: too_late() });
+            }
+        }
+        Ok(())
     }
 
     fn read(&mut self, line: usize, statement: &str) -> Result<(), String> {
         if let Some(option) = statement.strip_prefix("--") {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             let (name, value) = (name.trim(), value.trim().trim_matches('"'));
-            let is_known =
-                ["mss", "tolerance_usecs"].contains(&name) || OPTIONS_WITHOUT_EFFECT.contains(&name);
-            if !is_known {
+            if OPTIONS_THAT_ARE_LACKING.contains(&name) {
+                self.lacking.get_or_insert_with(|| (line, format!("the option --{name}")));
+                return Ok(());
+            }
+            if let Some((_, limits)) = NUMBERS.iter().find(|(known, _)| *known == name) {
+                if !value.parse().is_ok_and(|number| limits.contains(&number)) {
+                    let (least, most) = (limits.start(), limits.end());
+                    return Err(format!(
+                        "--{name}={value}; the option needs a number from {least} to {most}"
+                    ));
+                }
+            } else if !OPTIONS_WITHOUT_EFFECT.contains(&name) {
                 return Err(format!("unknown option --{name}"));
             }
             self.options.insert(name.to_owned(), value.to_owned());
@@ -133,6 +200,22 @@ impl Script {
     /// The number given by an option.
     pub fn option(&self, name: &str) -> Option<u64> {
         self.options.get(name)?.parse().ok()
+    }
+
+    /// Names in assertions and assignments, each with the line of its event.
+    pub fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        let blocks = self.events.iter().filter_map(|event| match &event.action {
+            Action::Code(statements) => Some((event.line, statements)),
+            _ => None,
+        });
+        blocks.flat_map(|(line, statements)| {
+            let names = statements.iter().flat_map(|statement| match statement {
+                Statement::Assert(assertion) => assertion.condition.names(),
+                Statement::Assign(_, value) => value.names(),
+                Statement::Unknown(_) => Vec::new(),
+            });
+            names.map(move |name| (line, name))
+        })
     }
 
     /// Packets that arrive.
@@ -176,10 +259,12 @@ fn instant(text: &str) -> Result<(bool, i64, &str), String> {
     let after = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
     let end = digits[..after].find("...").unwrap_or(after);
     let seconds: f64 = digits[..end].parse().map_err(|_| format!("no time at {text:.40?}"))?;
-    if seconds > LATEST_S {
-        return Err(format!("a time above {LATEST_S} s"));
-    }
-    Ok((relative, (seconds * 1e6).round() as i64, &digits[end..]))
+    let micros = (seconds * 1e6).round() as i64;
+    if micros > LATEST_US { Err(too_late()) } else { Ok((relative, micros, &digits[end..])) }
+}
+
+fn too_late() -> String {
+    format!("a time above {} s", LATEST_US / 1_000_000)
 }
 
 fn action(text: &str) -> Result<Action, String> {
@@ -248,6 +333,6 @@ mod tests {
     #[test]
     fn a_line_that_is_no_event_is_named() {
         assert_eq!(Script::parse("// nothing\n\n+0 frobnicate\n").unwrap_err().line, 3);
-        assert_eq!(Script::parse("--speed=9\n").unwrap_err().reason, "unknown option --speed");
+        assert_eq!(Script::parse("--spede=9\n").unwrap_err().reason, "unknown option --spede");
     }
 }
