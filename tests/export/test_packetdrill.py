@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,11 @@ def test_another_algorithm_fails(outage: Run) -> None:
     assert _native.packetdrill(script)["verdict"] == "failed"
 
 
+def test_the_send_buffer_has_a_size_that_linux_accepts(outage: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["fullpipe.analysis.export.packetdrill"], "_LEAST_MEMORY", 1 << 40)
+    assert 'net.ipv4.tcp_wmem="4096 2147483647 2147483647"' in packetdrill(outage)
+
+
 def test_silences_are_asserted(outage: Run) -> None:
     script = packetdrill(outage)
     assert "assert tcpi_last_data_sent >= " in script
@@ -92,6 +98,7 @@ def test_acks_have_all_that_the_sender_received(outage: Run) -> None:
         ({"flows": [{"cca": "cubic"}, {"cca": "reno"}]}, "choose one with --flow"),
         ({"flows": [{"workload": {"kind": "ping", "interval": "20 ms"}}]}, "has a workload"),
         ({"tcp": {"ecn": "accecn"}}, "has AccECN"),
+        ({"tcp": {"send_memory": "64 kB", "send_memory_most": "64 kB"}}, "raise tcp.send_memory"),
     ],
 )
 def test_what_no_script_can_show_is_an_error(keys: dict[str, Any], error: str) -> None:

@@ -3,7 +3,7 @@
 The script opens the connection, as the sender of a flow does, and then writes all data at once into a send
 buffer with room for it. Times are those of the run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -43,6 +43,13 @@ _CHUNK = 262_144
 _MEMORY = 4
 """Ratio of the send buffer to the written bytes, because packets take more memory than their payload."""
 _LEAST_MEMORY = 4 << 20
+_MOST_MEMORY = (1 << 31) - 1
+"""Largest value that Linux accepts in `tcp_wmem`."""
+_FULL = 0.5
+"""Part of the memory for the send buffer above which payload in flight may fill it: packets take up to twice
+the memory of their payload."""
+_LIMITED = 0.01
+"""Share of time above which the send buffer has limited a sender."""
 _RECEIVE_MEMORY = "4096 131072 6291456"
 _SCALE = 7
 """Window scale of the sender, which follows from `tcp_rmem`."""
@@ -86,7 +93,29 @@ def packetdrill(run: Run, flow: str | None = None) -> str:
     kinds = packets["kind"].to_list()
     if kinds[:3] != ["syn", "syn_ack", "handshake_ack"]:
         raise ResultError(f"{routed.name} has a handshake with lost packets, which no script can show")
-    return _Script(run, routed, packets.rows(named=True)).text()
+    rows = packets.rows(named=True)
+    _check_buffer(run, routed, rows)
+    return _Script(run, routed, rows).text()
+
+
+def _check_buffer(run: Run, routed: RoutedFlow, rows: Sequence[_Row]) -> None:
+    """Check that the send buffer had room, as in the script. The kernel counts a sender whose whole buffer is
+    in flight as limited by its application, so the bytes in flight count, too."""
+    shares = run.flows.filter(pl.col("flow") == routed.name)["limited_send_buffer"].drop_nulls()
+    sent = acked = most_in_flight = 0
+    for row in rows:
+        sent, acked = max(sent, _end(row)), max(acked, row["ack"] if row["source"] != _POINT else 0)
+        most_in_flight = max(most_in_flight, sent - acked)
+    fixed_bytes = routed.tcp.send_buffer_bytes
+    room_bytes = fixed_bytes or _FULL * routed.tcp.send_memory_most_bytes
+    if most_in_flight >= room_bytes or any(share > _LIMITED for share in shares):
+        remedy = (
+            "leave out tcp.send_buffer" if fixed_bytes else "raise tcp.send_memory and tcp.send_memory_most"
+        )
+        raise ResultError(
+            f"{routed.name} may have been limited by its send buffer, with {most_in_flight:,} bytes "
+            f"in flight, but a script writes all data at once; {remedy}"
+        )
 
 
 def _chosen(run: Run, name: str | None) -> RoutedFlow:
@@ -133,7 +162,7 @@ class _Script:
     def _settings(self) -> list[str]:
         tcp, cca = self._routed.tcp, self._routed.flow.cca
         kind = cca.kind if cca else ""
-        memory = max(_MEMORY * self._written(), _LEAST_MEMORY)
+        memory = min(max(_MEMORY * self._written(), _LEAST_MEMORY), _MOST_MEMORY)
         settings = {
             "tcp_congestion_control": _IN_LINUX.get(kind, kind),
             "tcp_timestamps": int(tcp.timestamps),
