@@ -127,7 +127,8 @@ pub(crate) fn send_memory(call: &Call) -> Option<u64> {
 
 /// Whether a call lets short packets leave at once.
 pub(crate) fn ends_delays(call: &Call) -> bool {
-    call.name == "setsockopt" && call.arguments.contains("TCP_NODELAY, [1]")
+    let mut arguments = call.arguments.split(',').skip(2).map(str::trim);
+    call.name == "setsockopt" && arguments.next() == Some("TCP_NODELAY") && arguments.next() == Some("[1]")
 }
 
 /// The number with which a text begins.
