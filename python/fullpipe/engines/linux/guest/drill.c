@@ -1,19 +1,16 @@
 /* Plays packetdrill scripts, which the host has translated into steps, and records what the kernel does. */
 #define _GNU_SOURCE
 #include "drill.h"
+#include "moments.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define MAX_STEP 65536 /* MOST_BYTES in plan.rs is less */
-#define MOMENT_NS 50 /* longer than the kernel takes to send all packets of one moment */
-#define PHASE_NS 4096000000LL /* a multiple of the coarsest unit of the kernel's timers below 32 s */
 #define PATIENCE_US 60000000LL
 
 static FILE *out;
@@ -51,35 +48,23 @@ void add_problem(const char *format, ...)
 	has_problem = 1;
 }
 
-/* The clock in the middle of a microsecond of the script, so that rounding never matters. */
-static int64_t clock_at(int64_t us)
+/* Record what the kernel has sent, and the calls that have returned. */
+static void record_all(void)
 {
-	return begin_ns + us * 1000 + 500;
-}
-
-/* Sleep until a time of the clock, until the kernel sends a packet, or until a call returns. */
-static void rest_until(int64_t ns)
-{
-	static int alarm = -1;
-	struct itimerspec due = {.it_value = {ns / SECOND, ns % SECOND}};
-	struct pollfd watched[] = {
-		{.fd = tap(), .events = POLLIN}, {.fd = calls_ready(), .events = POLLIN}, {.events = POLLIN},
-	};
-
-	if (alarm < 0)
-		alarm = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	timerfd_settime(alarm, TFD_TIMER_ABSTIME, &due, 0);
-	watched[2].fd = alarm;
-	poll(watched, 3, -1);
 	record_packets();
 	note_returns();
 }
 
-static void wait_until(int64_t us)
+static void rest(int64_t ns)
 {
-	while (clock_ns() < clock_at(us))
-		rest_until(clock_at(us));
-	record_packets();
+	rest_until(ns, tap(), calls_ready());
+	record_all();
+}
+
+static void reach(int64_t us)
+{
+	wait_until(clock_at(begin_ns, us), tap(), calls_ready(), record_all);
+	record_all();
 }
 
 /* Let the kernel send all packets of this moment. */
@@ -88,7 +73,7 @@ static void settle(void)
 	int64_t end = clock_ns() + 4 * MOMENT_NS;
 
 	while (clock_ns() < end)
-		rest_until(clock_ns() + MOMENT_NS);
+		rest(clock_ns() + MOMENT_NS);
 }
 
 static void begin_event(char **words)
@@ -120,7 +105,7 @@ static void reach_event(int injects)
 		return;
 	compute_times(injects);
 	event.moment_us = event.from_us > event.moment_us ? event.from_us : event.moment_us;
-	wait_until(event.moment_us);
+	reach(event.moment_us);
 	event.last_us = event.from_us;
 	event.injected = injects;
 	fprintf(out, "event %d %lld\n", event.position, (long long)event.moment_us * 1000);
@@ -141,13 +126,13 @@ static int expect(char **words)
 
 	compute_times(0);
 	fprintf(out, "event %d %lld\n", event.position, (long long)event.moment_us * 1000);
-	deadline = clock_at(event.until_us + PATIENCE_US);
+	deadline = clock_at(begin_ns, event.until_us + PATIENCE_US);
 	for (;; before = sent) {
 		record_packets();
 		while (!take_sent(&sent)) {
 			if (clock_ns() >= deadline)
 				return 0;
-			rest_until(deadline);
+			rest(deadline);
 		}
 		first = count++ ? first : sent.length ? sent.seq : 0;
 		if ((sent.length ? sent.seq + sent.length : 0) - first >= length || (count > 1 && !continues(&before, &sent)))
@@ -254,7 +239,7 @@ static void begin_script(char *namespace)
 	begin_calls();
 	open_tap();
 	set_mss(0);
-	begin_ns = (clock_ns() / PHASE_NS + 2) * PHASE_NS;
+	begin_ns = next_phase();
 }
 
 /* scripts: play the scripts in the file "plans" and write the file "recordings". A line "script NAME" comes before the
@@ -279,7 +264,7 @@ void play_scripts(void)
 			plays = 1;
 		} else if (count && !strcmp(words[0], "end")) {
 			/* A call that still blocks may return, and the kernel may send what no event expects. */
-			wait_until(event.moment_us + PATIENCE_US);
+			reach(event.moment_us + PATIENCE_US);
 			end_calls();
 			close_tap();
 		} else if (count && plays) {

@@ -1,24 +1,22 @@
 /* Traces of the kernel's sender: a random path and a random receiver play against one connection. */
 #define _GNU_SOURCE
+#include "moments.h"
 #include "traces.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAX_EVENTS 8192
 #define MAX_ACKS 400
 #define LONGEST_US 20000000
-#define MOMENT_NS 50 /* longer than the kernel takes to send all packets of one moment */
-#define PHASE_US 4096000LL /* a multiple of 512 ms, the coarsest unit of the kernel's timers below 32 s */
+#define PHASE_US (PHASE_NS / 1000)
 #define SEND_BUFFER 4000000
 
 enum kind { WRITE, ARRIVAL, LATE_ACK, READING, ACK };
@@ -153,39 +151,21 @@ static int read_packets(void)
 	return count;
 }
 
-/* Sleep until a time of the clock, or until the kernel sends a packet. A timeout of poll would be late by 0.1 %. */
-static void rest_until(int64_t ns)
-{
-	static int alarm = -1;
-	struct itimerspec due = {.it_value = {ns / SECOND, ns % SECOND}};
-	struct pollfd watched[] = {{.fd = tap_socket(), .events = POLLIN}, {.events = POLLIN}};
-
-	if (alarm < 0)
-		alarm = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	timerfd_settime(alarm, TFD_TIMER_ABSTIME, &due, 0);
-	watched[1].fd = alarm;
-	poll(watched, 2, -1);
-}
-
-/* The clock at the middle of a microsecond of the trace, so that rounding never matters. */
-static int64_t clock_at(int64_t us)
-{
-	return begin_ns + us * 1000 + 500;
-}
-
 /* Read until the kernel sends nothing more at this moment. */
 static void settle(void)
 {
 	for (int quiet = 0; quiet < 2; quiet = read_packets() ? 0 : quiet + 1)
-		rest_until(clock_ns() + MOMENT_NS);
+		rest_until(clock_ns() + MOMENT_NS, tap_socket(), -1);
 }
 
-static void wait_until(int64_t us)
+static void read_all(void)
 {
-	while (clock_ns() < clock_at(us)) {
-		read_packets();
-		rest_until(clock_at(us));
-	}
+	read_packets();
+}
+
+static void reach(int64_t us)
+{
+	wait_until(clock_at(begin_ns, us), tap_socket(), -1, read_all);
 }
 
 /* Read all packets of this moment, then write the counters. A packet that the kernel sends meanwhile comes first. */
@@ -309,11 +289,11 @@ static int open_connection(int listener)
 	int buffer = SEND_BUFFER, s;
 	int64_t syn_us, open_us;
 
-	wait_until(10000);
+	reach(10000);
 	syn_us = now_us();
 	send_syn();
 	settle();
-	wait_until(syn_us + path.rtt_us);
+	reach(syn_us + path.rtt_us);
 	open_us = now_us();
 	send_handshake_ack();
 	settle();
@@ -338,9 +318,9 @@ static void play(void)
 		if (acks >= MAX_ACKS || now_us() > LONGEST_US || (!event_count && !ioctl(sender, SIOCOUTQ, &left) && !left))
 			return;
 		if (event_count)
-			next = clock_at(events[0].at);
+			next = clock_at(begin_ns, events[0].at);
 		if (next > clock_ns()) {
-			rest_until(next);
+			rest_until(next, tap_socket(), -1);
 			continue;
 		}
 		event = events[0];
@@ -366,7 +346,7 @@ void record_trace(char **words)
 	free_us = last_arrival_us = last_ack_us = 0;
 	draw_path(words + 3);
 	listener = prepare_trace(namespace, words[2], &path);
-	begin_ns = ((clock_ns() / 1000 / PHASE_US + 2) * PHASE_US + draw(0, PHASE_US - 1)) * 1000;
+	begin_ns = next_phase() + draw(0, PHASE_US - 1) * 1000;
 	fprintf(out, "H %s %s %s", words[0], words[1], words[2]);
 	sender = open_connection(listener);
 	plan_writes();
