@@ -11,7 +11,7 @@ from fullpipe import Run, Scenario, plots, sweeps
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.shown import axis_shown
 from fullpipe.cli.plot_axes import Factor, Factors, read_ends
-from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
+from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.palette import looks_of_numbers
 from fullpipe.plots.charts import spans_much
@@ -384,3 +384,52 @@ def test_an_axis_of_positive_means_begins_at_0() -> None:
     part = Part("goodput (Mbit/s)", "goodput", pl.concat([*low, *high]))
     figure, _ = drawn([part], Chart(Kind.BOX, "page", Factors(Factor("size"), panel=Factor("rate"))))
     assert {place.get_ylim()[0] for place in figure.axes} == {0.0}
+
+
+@pytest.mark.parametrize("kind", [*Kind][:8])
+def test_an_axis_of_values_that_are_all_0_begins_at_0(kind: Kind) -> None:
+    if kind in (Kind.HEATMAP, Kind.DELAY):
+        return
+    rows = table([0.0] * 24, [1.0] * 12 + [2.0] * 12)
+    figure, _ = drawn([Part("stalls", "stalls", rows)], Chart(kind, "column"))
+    (place,) = figure.axes
+    assert (place.get_xlim() if kind in OF_SHARES else place.get_ylim()) == (0, 1)
+    assert not any(mark.get_clip_on() for mark in place.lines)
+
+
+def in_panels(**values: list[float]) -> pl.DataFrame:
+    """Rows with a panel for each list of values."""
+    rows = [table(each).with_columns(panel=pl.lit(panel)) for panel, each in values.items()]
+    return pl.concat(rows)
+
+
+@pytest.mark.parametrize("kind", [Kind.CDF, Kind.ECDF])
+def test_panels_of_cumulative_shares_have_one_axis_if_all_are_readable(kind: Kind) -> None:
+    near = in_panels(
+        a=[float(n) for n in range(250, 2000, 50)], b=[float(n) for n in range(1, 800, 50)], c=[9.0]
+    )
+    figure, _ = drawn([Part("delay (ms)", "delay", near)], Chart(kind, "column"))
+    assert len({place.get_xlim() for place in figure.axes}) == 1
+    assert "scales of panels differ" not in figure.get_supxlabel()
+    far = in_panels(a=[60.0, 60.5], b=[350.0, 358.0])
+    figure, _ = drawn([Part("delay (ms)", "delay", far)], Chart(kind, "column"))
+    assert len({place.get_xlim() for place in figure.axes}) == 2
+    assert "scales of panels differ" in figure.get_supxlabel()
+
+
+def test_metrics_beside_each_other_keep_their_own_axes() -> None:
+    parts = [
+        Part(name, name, in_panels(a=[low, low + 9], b=[low + 1, low + 8]))
+        for name, low in (("x", 1), ("y", 50))
+    ]
+    figure, _ = drawn(parts, Chart(Kind.ECDF, "page"))
+    assert len({place.get_xlim() for place in figure.axes}) == 2
+    assert "scales of panels differ" not in figure.get_supxlabel()
+
+
+@pytest.mark.parametrize(("values", "is_told"), [([60.03, 60.55], True), ([60.0, 120.0], False)])
+def test_an_axis_as_short_as_the_steps_of_percentiles_says_so(values: list[float], is_told: bool) -> None:
+    for resolution, told in ((0.008, is_told), (0.0, False)):
+        part = Part("p95 RTT (ms)", "rtt_p95", table(values), resolution=resolution)
+        figure, _ = drawn([part], Chart(Kind.ECDF, "column"))
+        assert ("percentiles have a resolution of 0.8 %" in figure.get_supxlabel()) == told

@@ -179,10 +179,19 @@ def resolved(digits: int, largest: float, metric: str) -> int:
     >>> resolved(2, 640.0, "rtt_p95"), resolved(2, 36.5, "rtt_p95"), resolved(2, 640.0, "rtt_mean")
     (0, 1, 2)
     """
-    is_coarse = metric in BY_NAME and _COARSE in BY_NAME[metric].meaning
-    if not is_coarse or not largest:
+    resolution = resolution_of(metric)
+    if not resolution or not largest:
         return digits
-    return max(0, min(digits, floor(-log10(_RESOLUTION * largest / 10))))
+    return max(0, min(digits, floor(-log10(resolution * largest / 10))))
+
+
+def resolution_of(metric: str) -> float:
+    """The relative resolution of percentiles from a histogram; 0 for other metrics.
+
+    >>> resolution_of("rtt_p95"), resolution_of("rtt_mean")
+    (0.008, 0.0)
+    """
+    return _RESOLUTION if metric in BY_NAME and _COARSE in BY_NAME[metric].meaning else 0.0
 
 
 def _rounded(value: float, digits: int, sign: str = "") -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import polars as pl
 import typer
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -23,6 +24,12 @@ _MOST_TICKS, _MOST_LOG_TICKS = 9, 6
 """Maximum number of ticks at swept values, and at computed values of a logarithmic axis."""
 _EVEN = 1.1
 """Maximum ratio of the widest to the narrowest step at which values count as evenly spaced."""
+ROOM = 0.04
+"""Room for marks at the end of an axis, as a share of its length."""
+MUCH = 3.0
+"""Panels share an axis only if it spans at most this multiple of each panel's own range."""
+_TO_BETTER = ", better →"
+"""End of the label of an axis on which better values are to the right or at the top."""
 Axis = Literal["x", "y"]
 
 
@@ -159,6 +166,64 @@ def set_ends(places: Sequence[Any], axis: Axis, ends: Ends | None) -> None:
             raise typer.BadParameter(f"--{axis}lim: a logarithmic axis begins above 0; or add --log none")
         is_inverted = bool(getattr(place, f"{axis}axis_inverted")())
         getattr(place, f"set_{axis}lim")(*sorted(ends, reverse=is_inverted))
+
+
+def with_better(label: str, has_direction: bool) -> str:
+    """The label of an axis, with the direction of better values; an empty label stays empty."""
+    return f"{label}{_TO_BETTER}" if label and has_direction else label
+
+
+def begin_at_0(place: Any, axis: Axis) -> None:
+    """Begin an axis on which all values are 0 at 0. Marks at its beginning are whole."""
+    getattr(place, f"set_{axis}lim")(0, 1)
+    for mark in place.lines:
+        mark.set_clip_on(False)
+
+
+def are_readable_on_one_axis(rows: pl.DataFrame) -> bool:
+    """Whether no panel of rows, except one of a single value, spans less than a third of an axis of all
+    values, or this axis is logarithmic."""
+    span = pl.col("value").max() - pl.col("value").min()
+    own = rows.group_by("panel").agg(span=span)["span"]
+    return spans_much(rows["value"]) or rows.select(span).item() <= MUCH * min(filter(None, own), default=0)
+
+
+def share_horizontal(places: Sequence[Any]) -> None:
+    """Give panels the same horizontal axis if they have the same scale."""
+    if len({place.get_xscale() for place in places}) == 1:
+        ends = [place.get_xlim() for place in places]
+        for place in places:
+            place.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def least_delay(rows: pl.DataFrame) -> float:
+    """The beginning of a delay axis: the base RTT (`least`) for RTTs, else 0."""
+    known = rows["least"].min() if "least" in rows.columns and not rows["least"].has_nulls() else None
+    return known if isinstance(known, float) else 0.0
+
+
+def share_delays(places: Sequence[Any], begins: Sequence[float], less_is_right: bool) -> None:
+    """Give all panels the same delay axis, with room for marks at its ends. Better is to the right. The axis
+    begins at the least of `begins`, or below if marks are below.
+
+    If the ellipses of a panel would be less than a third as wide as with an axis of its own, every panel gets
+    an axis of its own.
+    """
+    ends = [end for place in places for end in place.get_xlim()]
+    low, high = min(ends), max(ends)
+    if len(places) > 1 and any(high - low > MUCH * abs(np.diff(place.get_xlim())[0]) for place in places):
+        for place, begin in zip(places, begins, strict=True):
+            share_delays([place], [begin], less_is_right)
+        return
+    if any(place.get_xscale() == "log" for place in places):
+        factor = (high / low) ** ROOM
+        low, high = low / factor, high * factor
+    else:
+        begin = min(begins)
+        room = ROOM * (high - min(low, begin))
+        low, high = begin if low > begin + room else low - room, high + room
+    for place in places:
+        place.set_xlim(*((high, low) if less_is_right else (low, high)))
 
 
 def _count(locator: LogLocator, low: float, high: float) -> int:

@@ -9,7 +9,6 @@ from functools import partial
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import polars as pl
 import typer
 from matplotlib.colors import LogNorm
@@ -19,18 +18,26 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Better, Bounds
 from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.points import is_geometric
 from fullpipe.cli.plot_axes import (
+    MUCH,
     NO_FACTORS,
+    ROOM,
     Axis,
     Ends,
     Factor,
     Factors,
+    are_readable_on_one_axis,
     as_axis,
+    begin_at_0,
     is_automatic,
     is_log,
+    least_delay,
     make_log,
     rank,
     set_ends,
+    share_delays,
+    share_horizontal,
     tick_at_values,
+    with_better,
 )
 from fullpipe.palette import Look, is_algorithm, look_of
 from fullpipe.plots import charts, spread
@@ -55,14 +62,10 @@ If a mean has more, letters are only in the table."""
 _LETTERS_ELSEWHERE = (
     "; letters of means{where} that are not shown to differ (Games-Howell, 5 %) are in the CSV file"
 )
-_ROOM = 0.04
-"""Room for marks at the end of an axis, as a share of its length."""
 _FOR_LETTERS = 0.12
 """Room for letters above means, as a share of the axis."""
-_MUCH = 3.0
-"""Panels share an axis only if it spans at most this multiple of each panel's own range."""
-_TO_BETTER = ", better →"
-"""End of the label of an axis on which better values are to the right or at the top."""
+_STEPS = 25
+"""An axis that spans fewer steps of the resolution of percentiles shows the steps."""
 
 
 class Kind(StrEnum):
@@ -150,6 +153,8 @@ class Part(NamedTuple):
     """Better direction of the metric on the horizontal axis, for the axis label; empty to leave it out."""
     samples: str = ""
     """Name of the samples, such as "transfers", if rows are samples of runs, not runs."""
+    resolution: float = 0.0
+    """Relative resolution of the values, as in `resolution_of`."""
 
 
 class _Panel(NamedTuple):
@@ -160,6 +165,16 @@ class _Panel(NamedTuple):
     rows: pl.DataFrame
     between: tuple[float, float]
     """The smallest and the largest mean of the metric over all panels."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all panels of the metric share the axis of its values."""
+        return are_readable_on_one_axis(self.part.rows)
+
+    @property
+    def along(self) -> pl.Series:
+        """The values on the axis that the panel shares, or on its own axis."""
+        return (self.part.rows if self.is_shared else self.rows)["value"]
 
 
 @plots.in_house_style
@@ -192,11 +207,14 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         _label(place, chart, panel.part, factors, is_shared=len(panels) > len(parts))
     _scale(used, panels, chart, factors.x, tables)
     if chart.kind == Kind.DELAY:
-        _share_delays(used, [_least(panel.rows) for panel in panels], parts[0].x_better != "higher")
+        share_delays(used, [least_delay(panel.rows) for panel in panels], parts[0].x_better != "higher")
         for place, panel in zip(used, panels, strict=True):
             spread.capacity_line(place, panel.rows)
     elif chart.kind == Kind.LINES and len(panels) > len(parts) == 1:
-        _share_sweep(used)
+        share_horizontal(used)
+    elif chart.kind in OF_SHARES:
+        for own in _by_metric(used, panels):
+            share_horizontal([place for place, panel in own if panel.is_shared])
     set_ends(used, "x", chart.x_ends)
     set_ends(used, "y", chart.y_ends)
     if len(panels) > 1:
@@ -210,51 +228,14 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     table = pl.concat(tables, how="vertical_relaxed")  # a column may be null in one panel
     below = [
         _told(table, chart.kind, parts[0].samples),
-        _told_of_scales(used, chart.kind),
+        _told_of_scales(used, panels, chart.kind),
+        _told_of_resolution(used, panels) if chart.kind in OF_SHARES else "",
         *dict.fromkeys(part.left_out for part in parts),
         *chart.notes,
     ]
     note_below(figure, below)
     plots.shared_legend(figure, entries, factors.colour.name)
     return figure, table
-
-
-def _share_sweep(places: Sequence[Any]) -> None:
-    """Give all panels of a sweep the same horizontal axis, even if some values are missing in a panel."""
-    if len({place.get_xscale() for place in places}) == 1:
-        ends = [place.get_xlim() for place in places]
-        for place in places:
-            place.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
-
-
-def _least(rows: pl.DataFrame) -> float:
-    """The beginning of a delay axis: the base RTT (`least`) for RTTs, else 0."""
-    known = rows["least"].min() if "least" in rows.columns and not rows["least"].has_nulls() else None
-    return known if isinstance(known, float) else 0.0
-
-
-def _share_delays(places: Sequence[Any], begins: Sequence[float], less_is_right: bool) -> None:
-    """Give all panels the same delay axis, with room for marks at its ends. Better is to the right. The axis
-    begins at the least of `begins`, or below if marks are below.
-
-    If the ellipses of a panel would be less than a third as wide as with an axis of its own, every panel gets
-    an axis of its own.
-    """
-    ends = [end for place in places for end in place.get_xlim()]
-    low, high = min(ends), max(ends)
-    if len(places) > 1 and any(high - low > _MUCH * abs(np.diff(place.get_xlim())[0]) for place in places):
-        for place, begin in zip(places, begins, strict=True):
-            _share_delays([place], [begin], less_is_right)
-        return
-    if any(place.get_xscale() == "log" for place in places):
-        factor = (high / low) ** _ROOM
-        low, high = low / factor, high * factor
-    else:
-        begin = min(begins)
-        room = _ROOM * (high - min(low, begin))
-        low, high = begin if low > begin + room else low - room, high + room
-    for place in places:
-        place.set_xlim(*((high, low) if less_is_right else (low, high)))
 
 
 def _panels(part: Part, chart: Chart) -> Iterator[_Panel]:
@@ -292,7 +273,7 @@ def _have_room(panels: Sequence[_Panel]) -> bool:
     tops: dict[str, list[float]] = {}
     for panel in panels:
         tops.setdefault(panel.part.name, []).append(float(panel.rows["value"].to_numpy().max()))
-    return all(max(each) <= _MUCH * min(each) for each in tops.values())
+    return all(max(each) <= MUCH * min(each) for each in tops.values())
 
 
 def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.DataFrame, Any]:
@@ -306,7 +287,7 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
         Kind.MEANS: partial(spread.means_with_letters, bounds=bounds),
         Kind.DELAY: partial(spread.throughput_and_delay, bounds=bounds, x_bounds=part.x_bounds),
         Kind.CDF: partial(spread.cumulative_shares, of=part.samples or "runs"),
-        Kind.ECDF: spread.cumulative_bands,
+        Kind.ECDF: partial(spread.cumulative_bands, every=panel.along),
     }
     draws = draw.get(kind, partial(spread.distributions, violins=kind == Kind.VIOLIN))
     return draws(place, panel.rows, marks=marks), None
@@ -394,29 +375,29 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
         place.set_xlabel(part.label if chart.x_label is None else chart.x_label)
         beside = place.get_ylabel() if chart.y_label is None else chart.y_label
         place.set_ylabel(beside if is_named else "")
+        if (part.rows["value"] == 0).all():
+            begin_at_0(place, "x")
         return
-    below = _with_better(factors.x.label if chart.x_label is None else chart.x_label, bool(part.x_better))
+    below = with_better(factors.x.label if chart.x_label is None else chart.x_label, bool(part.x_better))
     place.set_xlabel(fill(below, 2 * _LABEL))
     own = factors.y.label if chart.kind == Kind.HEATMAP else part.label
-    beside = _with_better(own if chart.y_label is None else chart.y_label, part.better == "higher")
+    beside = with_better(own if chart.y_label is None else chart.y_label, part.better == "higher")
     place.set_ylabel(fill(beside, letters))
     if not is_named:
         place.set_ylabel("")
     low, high = place.get_ylim()
     if chart.kind in _FROM_0 and low > 0:
-        place.set_ylim(0, high + (_FOR_LETTERS if chart.kind == Kind.MEANS else _ROOM) * high)
-    elif chart.kind in _FROM_0 and low < 0 and _least_drawn(place) > _ROOM / 2 * high:
+        place.set_ylim(0, high + (_FOR_LETTERS if chart.kind == Kind.MEANS else ROOM) * high)
+    elif chart.kind in _FROM_0 and low < 0 and _drawn(place)[0] > ROOM / 2 * high:
         place.set_ylim(bottom=0)
+    elif chart.kind in _FROM_0 and _drawn(place) == (0, 0):
+        begin_at_0(place, "y")
 
 
-def _least_drawn(place: Any) -> float:
-    """The least value of the panels that share the vertical axis with a panel."""
-    return min(float(each.dataLim.y0) for each in place.get_shared_y_axes().get_siblings(place))
-
-
-def _with_better(label: str, has_direction: bool) -> str:
-    """The label of an axis, with the direction of better values; an empty label stays empty."""
-    return f"{label}{_TO_BETTER}" if label and has_direction else label
+def _drawn(place: Any) -> tuple[float, float]:
+    """The least and the largest value of the panels that share the vertical axis with a panel."""
+    every = [each.dataLim for each in place.get_shared_y_axes().get_siblings(place)]
+    return min(float(each.y0) for each in every), max(float(each.y1) for each in every)
 
 
 def _letters_up(place: Any) -> int:
@@ -425,10 +406,28 @@ def _letters_up(place: Any) -> int:
     return min(_LABEL, max(_LEAST_LETTERS, int(_LETTERS * inches)))
 
 
-def _told_of_scales(places: Sequence[Any], kind: Kind) -> str:
-    """A line if panels of throughput over delay have different axes; or empty."""
-    ends = {(*place.get_xlim(), *place.get_ylim()) for place in places}
-    return "scales of panels differ" if kind == Kind.DELAY and len(ends) > 1 else ""
+def _told_of_scales(places: Sequence[Any], panels: Sequence[_Panel], kind: Kind) -> str:
+    """A line if panels of throughput over delay, or of shares of values, have different axes; or empty."""
+    groups: Any = [zip(places, panels, strict=True)] if kind == Kind.DELAY else _by_metric(places, panels)
+    ends = [{(*place.get_xlim(), *place.get_ylim()) for place, _ in group} for group in groups]
+    return "scales of panels differ" * (kind in (Kind.DELAY, *OF_SHARES) and max(map(len, ends)) > 1)
+
+
+def _by_metric(places: Sequence[Any], panels: Sequence[_Panel]) -> Iterator[list[tuple[Any, _Panel]]]:
+    """The panels of each metric, with their axes."""
+    both = list(zip(places, panels, strict=True))
+    for name in dict.fromkeys(panel.part.name for panel in panels):
+        yield [each for each in both if each[1].part.name == name]
+
+
+def _told_of_resolution(places: Sequence[Any], panels: Sequence[_Panel]) -> str:
+    """A line on the resolution of percentiles if an axis of such values is so short that steps are visible;
+    or empty."""
+    for place, panel in zip(places, panels, strict=True):
+        low, high = place.get_xlim()
+        if high - low < _STEPS * panel.part.resolution * high:
+            return f"percentiles have a resolution of {100 * panel.part.resolution:g} %"
+    return ""
 
 
 def _told_of(image: Any, part: Part) -> str:
@@ -454,9 +453,10 @@ def _scale(
         return
     for place, panel, data in zip(places, panels, tables, strict=True):
         values: Axis = "x" if chart.kind in OF_SHARES else "y"
-        is_it = is_log(values, panel.rows["value"], chart.log)
+        known = panel.along if chart.kind in OF_SHARES else panel.rows["value"]
+        is_it = is_log(values, known, chart.log)
         if is_it and not (is_automatic(values, chart.log) and _reaches_0(data, chart)):
-            make_log(place, values, panel.rows["value"])
+            make_log(place, values, known)
         if chart.kind == Kind.DELAY and is_log("x", panel.rows["x"], chart.log):
             make_log(place, "x", panel.rows["x"])
         if chart.kind == Kind.LINES:

@@ -19,7 +19,7 @@ from fullpipe.analysis.metrics.paths import base_rtts_s
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, of_parts, points_of, rows_of
-from fullpipe.analysis.shown import decimals_between, listed, metric_shown
+from fullpipe.analysis.shown import decimals_between, listed, metric_shown, resolution_of
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.plot_axes import Ends, Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
@@ -150,6 +150,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
             BY_NAME[each.metric].better if delay else "",
             BY_NAME[delay.metric].better if delay else "",
             sampled[each.metric].each if each.metric in sampled else "",
+            0.0 if each.metric in sampled else resolution_of(each.metric),
         )
         for each in subjects
     ]

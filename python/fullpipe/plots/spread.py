@@ -175,18 +175,21 @@ def cumulative_shares(
 
 
 @in_house_style
-def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl.DataFrame:
+def cumulative_bands(
+    axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN, *, every: pl.Series | None = None
+) -> pl.DataFrame:
     """Draw the cumulative share of runs, a line per `colour`, with the simultaneous 95 % confidence band of
-    the distribution function: see `fullpipe.statistics.dkw_half_width`. Lines and bands extend to both ends
-    of the axis, where the function is 0 or 1. Fewer than `BANDS_FROM` runs have no band, since it would be
-    wider than 0.8.
+    the distribution function: see `fullpipe.statistics.dkw_half_width`. Lines and bands extend beyond the
+    least and the largest of `every` value of all panels, where the function is 0 or 1. Fewer than
+    `BANDS_FROM` runs have no band, since it would be wider than 0.8.
 
     Returns the columns colour, runs, value, share, low, high.
     """
     found = []
     alpha = min(_DENSE, _OF_ALL / rows["colour"].n_unique())
-    least, most = rows["value"].to_numpy().min(), rows["value"].to_numpy().max()
-    margin = _MARGIN * (most - least)
+    known = (rows["value"] if every is None else every).to_numpy()
+    least, most = known.min(), known.max()
+    margin = _MARGIN * (most - least) if known.any() else 1.0
     first, last = max(least - margin, least / 2) if least > 0 else least - margin, most + margin
     for part, value, words, look in marks.parts(rows):
         n, ranked = part.height, part["value"].sort()
