@@ -495,3 +495,15 @@ def test_the_stated_margin_decides_the_unit_of_a_difference_everywhere(
     assert f" {shown} [" in capsys.readouterr().out
     assert shown_of(row)["difference"].startswith(f"{shown} [")
     assert f"a difference of +50{' %' if margin.relative else '.00 ms'} [" in sentence_of(row)
+
+
+@pytest.mark.parametrize("width", ["ieee-page", "page", "column"])
+def test_a_figure_longer_than_a_page_names_options_that_shorten_it(
+    width: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [undecided("rtt_mean", "s", 0.1, Margin(0.05), f"flow-{number}") for number in range(60)]
+    made = VariantComparison(scenario="two", sides={"reference": [1], "other": [1]}, findings=rows)
+    draw_forest([tmp_path / "long.pdf"], [made], {}, width, quiet=True)
+    said = capsys.readouterr().err
+    assert "longer than a page of 9.2 inches; choose metrics with --metric or groups with --of" in said
+    assert ("or --width page" in said) == (width == "column")

@@ -156,15 +156,16 @@ def draw_forest(
         told += f"; verdicts after Holm's correction for {tests:,} tests"
         told += f" ({tests:,} of {len(every):,} rows are tested)" if tests < len(every) else ""
     from fullpipe import plots  # imported here, as most comparisons draw nothing
-    from fullpipe.plots.style import as_wide_as
+    from fullpipe.plots.style import as_wide_as, is_narrow
 
     table = pl.DataFrame(rows, infer_schema_length=None)
     with as_wide_as(width):
         figure, data = plots.forest(table, units, notes=told)
+        wider = ", or --width page" if is_narrow() else ""
     if (inches := figure.get_figheight()) > _PAGE:
-        complain(
-            f"note: the figure is {inches:.0f} inches high; choose metrics with --metric, or --width page"
-        )
+        told = f"note: the figure is {inches:.1f} inches high, longer than a page of {_PAGE:.1f} inches"
+        groups = " or groups with --of" if len({row.of for row in every}) > 1 else ""
+        complain(f"{told}; choose metrics with --metric{groups}{wider}")
     data = data.with_columns(label=pl.Series([in_keys.place(row, with_side=several) for row in every]))
     for out in outs:
         for path in plots.write(figure, data, out, f"{found[0].scenario}-forest"):
