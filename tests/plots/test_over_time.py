@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,7 @@ from matplotlib.colors import to_hex
 from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, plots, sweep, sweeps
-from fullpipe.analysis.over_time import MOST, events_of
+from fullpipe.analysis.over_time import MOST, events_of, goodput_window_s
 from fullpipe.cli import app, plot_time
 from fullpipe.cli.plot_time import in_order, over_time, run_labels
 from fullpipe.palette import look_of
@@ -278,8 +279,11 @@ def test_states_differ_without_colours() -> None:
 def test_reference_lines_and_ends_of_rates_are_in_a_legend(algorithms: list[Run]) -> None:
     figure, _ = plots.SAMPLE_FIGURES["rates"](plots.presented(algorithms[0]))
     start, end, equal, together = legend_of(figure)
-    assert (start, end, equal) == ("start", "end", "equal goodput")
-    assert together.endswith("Mbit/s together")
+    assert (start, end, equal) == ("first sample", "last sample", "equal goodput")
+    assert re.fullmatch(r"mean sum, [\d.]+ Mbit/s", together)
+    below = figure.get_supxlabel()
+    assert "dotted: sum of both goodputs, mean from" in below
+    assert "goodputs are means over" in below
 
 
 def test_the_ring_of_a_phase_is_in_a_legend(algorithms: list[Run]) -> None:
@@ -369,6 +373,19 @@ def test_pings_have_their_own_rtts_and_no_goodput() -> None:
     ]  # fmt: skip
     alone, _ = over_time([run], ["rtt"], None, ["ping"], {})
     assert alone.axes[0].get_ylabel() == "RTT of pings (ms)"
+
+
+def test_means_over_seeds_have_a_window_of_at_least_a_part_of_the_run() -> None:
+    flows = [{"cca": "cubic", "name": "mine", "start_jitter": "500 ms"}]
+    runs = runs_of((1, 2), flows=flows)
+    tables = {str(number): plots.presented(run) for number, run in enumerate(runs)}
+    last_s = max(float(each["series"]["time_s"].max()) for each in tables.values())
+    spacing_s = float(tables["0"]["series"]["time_s"].unique().sort()[:2].diff()[1])
+    window_s = goodput_window_s(tables, over_runs=True)
+    assert window_s == pytest.approx(max(last_s / 40, goodput_window_s(tables)), abs=spacing_s)
+    assert goodput_window_s(tables, 4 * spacing_s, over_runs=True) == pytest.approx(4 * spacing_s)
+    figure, _ = over_time(runs, ["goodput"], None, [], {}, mean=True)
+    assert f"means over {window_s:.2g} s" in figure.axes[0].get_ylabel()
 
 
 def test_means_over_seeds_have_students_interval_at_every_instant() -> None:

@@ -46,6 +46,13 @@ def test_two_flows_have_together_what_the_link_carries(two: Run) -> None:
     (place,) = figure.axes
     dashed = place.lines[-1].get_xdata()
     assert float(np.asarray(dashed).max()) == pytest.approx(np.mean(together), rel=0.01)
+    assert [text.arrow_patch for text in place.texts], "arrows show the direction of time"
+
+
+def test_rates_leave_out_the_warm_up(two: Run) -> None:
+    figure, data = plots.SAMPLE_FIGURES["rates"](plots.presented(two), warmup_s=5.0)
+    assert data["time_s"].to_numpy().min() >= 5.0
+    assert "without the warm-up of 5 s" in figure.get_supxlabel()
 
 
 def test_a_phase_has_the_path_arrows_and_no_warm_up(two: Run) -> None:

@@ -33,6 +33,8 @@ _SMOOTHED_RTTS = 3
 """Length of moving means in base RTTs."""
 _SMOOTHED_PART, _SMOOTHED_S = 0.1, 1.0
 """Largest length of moving means: a share of the run or a time in s, whichever is longer."""
+_PART_OF_MEANS = 1 / 40
+"""Least length of moving means in figures of means over runs, as a share of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +112,19 @@ def _label_of_rtts(label: str, runs: Mapping[str, Tables], found: Sequence[tuple
     return f"{label}\npings: RTT of each" if True in are_pings else label
 
 
-def goodput_window_s(runs: Mapping[str, Tables], window_s: float | None = None) -> float:
+def goodput_window_s(
+    runs: Mapping[str, Tables], window_s: float | None = None, *, over_runs: bool = False
+) -> float:
     """Return the length of the moving means of goodput of these runs, s; 0 if it is less than two samples.
 
     Args:
         runs: Tables by label.
         window_s: Wanted length; by default three base RTTs.
+        over_runs: Whether the default is at least a part of the run, as bands of several means over runs
+            would otherwise fill the axes.
     """
-    wanted_s = max(map(_rtts_s, runs.values())) if window_s is None else window_s
+    least_s = _PART_OF_MEANS * max(map(_length_s, runs.values())) if over_runs else 0.0
+    wanted_s = max(least_s, *map(_rtts_s, runs.values())) if window_s is None else window_s
     frames = [frame for tables in runs.values() for _, frame in _parts(tables, QUANTITIES["goodput"])]
     return max((_window_s(frame, wanted_s) for frame in frames), default=0.0)
 
@@ -140,8 +147,12 @@ def _rtts_s(tables: Tables) -> float:
     if series is None or "srtt_s" not in series:
         return 0.0
     long_s = _SMOOTHED_RTTS * float(series["srtt_s"].quantile(0) or 0)
-    run_s = float(series["time_s"].to_numpy().max(initial=0.0))
-    return min(long_s, max(_SMOOTHED_S, _SMOOTHED_PART * run_s))
+    return min(long_s, max(_SMOOTHED_S, _SMOOTHED_PART * _length_s(tables)))
+
+
+def _length_s(tables: Tables) -> float:
+    """Return the time of the last sample of flows, s."""
+    return float(tables["series"]["time_s"].to_numpy().max(initial=0.0)) if "series" in tables else 0.0
 
 
 def _spacing_s(frame: pl.DataFrame) -> float:

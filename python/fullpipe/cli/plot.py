@@ -118,7 +118,7 @@ ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     Kind.ALL_SCALED: plots.all_scaled,
 }
 """Kinds that draw a single run, each with the function that draws it."""
-OF_WARMUP = (Kind.CHANNEL, Kind.WAITS, Kind.PHASE)
+OF_WARMUP = (Kind.CHANNEL, Kind.WAITS, Kind.PHASE, Kind.RATES)
 """Kinds of `ONE_RUN` that mark or leave out the warm-up."""
 
 
@@ -229,7 +229,9 @@ def plot(
     ] = None,
     window: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Window of means of goodput (default: three base RTTs)."),
+        typer.Option(
+            metavar="TIME", help="Window of means of goodput (default: 3 base RTTs; --mean: longer)."
+        ),
     ] = None,
     mean: Annotated[
         bool,

@@ -166,14 +166,18 @@ _OF_TWO = "#333333"
 
 
 @in_house_style
-def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl.DataFrame]:
-    """The trajectory of the goodputs of two flows, from a ring to a dot. On the solid grey line both goodputs
-    are equal. On the dotted grey line their sum equals its mean over the second half of the run. The
-    trajectory has the colour of the algorithm of both flows, or is dark grey if their algorithms differ.
+def rates(
+    tables: Tables, only: Sequence[str] | None = None, warmup_s: float = 0.0
+) -> tuple[Figure, pl.DataFrame]:
+    """The trajectory of the goodputs of two flows after the warm-up, from a ring to a dot. Arrows point
+    forward in time. On the solid grey line both goodputs are equal. On the dotted grey line their sum equals
+    its mean over the second half of the drawn time. The trajectory has the colour of the algorithm of both
+    flows, or is dark grey if their algorithms differ.
 
     Args:
         tables: Tables of a run with samples over time.
         only: Names of two flows; may be omitted if the run has two flows.
+        warmup_s: Length of the warm-up in s.
 
     Returns:
         The figure, and its table: time_s, and a column of Mbit/s for each flow.
@@ -182,7 +186,7 @@ def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
         ValueError: If there are no samples, or the number of flows is not two.
     """
     found, _ = samples({"": tables}, "goodput", only, asked_window_s())
-    found = within(found.drop_nulls("value"))
+    found, note = after_warmup(found.drop_nulls("value"), warmup_s)
     flows = found["actor"].unique(maintain_order=True).to_list()
     if len(flows) != 2:
         raise ValueError(f"rates needs two flows; choose two of {len(flows)} with --flow")
@@ -194,20 +198,25 @@ def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     colour = look_of(kinds.pop(), 0).color if len(kinds) == 1 else _OF_TWO
     place.plot(x, y, linewidth=0.8, color=colour, rasterized=data.height > MANY_POINTS)
     entries: dict[str, object] = {}
-    for name, at, mark in (("start", 0, "none"), ("end", -1, "full")):
+    for name, at, mark in (("first sample", 0, "none"), ("last sample", -1, "full")):
         (entries[name],) = place.plot(
             x[at], y[at], "o", fillstyle=mark, markersize=5, color=colour, clip_on=False
         )
     together = float(np.mean((x + y)[data.height // 2 :]))
     most = 1.05 * max(together, float(x.max()), float(y.max()))
     (entries["equal goodput"],) = place.plot([0, most], [0, most], color=GREY, linestyle="-", linewidth=0.6)
-    (entries[f"{together:.3g} Mbit/s together"],) = place.plot(
+    (entries[f"mean sum, {together:.3g} Mbit/s"],) = place.plot(
         [0, together], [together, 0], color=GREY, linestyle=":", linewidth=1.0
     )
     across, up = (f"goodput of {with_algorithm(flow, of)}\n(Mbit/s)" for flow in flows)
     place.set(xlabel=across, ylabel=up)
     place.set(xlim=(0, most), ylim=(0, most), aspect="equal")
+    _arrows(place, x, y, colour)
     shared_legend(figure, entries)
+    half_s = float(data["time_s"][data.height // 2])
+    window_s = goodput_window_s({"": tables}, asked_window_s())
+    means = f"goodputs are means over {window_s:.2g} s" if window_s else ""
+    note_below(figure, [f"dotted: sum of both goodputs, mean from {half_s:.3g} s to the end", means, note])
     return figure, data
 
 

@@ -166,7 +166,7 @@ def time_series(
     over 1 s or a tenth of the run; `within_time` sets another window. The reason is head-of-line blocking:
     when a lost packet has been retransmitted, all bytes behind it are delivered in one batch, so that goodput
     exceeds the link rate in a short interval."""
-    data, label = _shown_samples(runs, quantity, only)
+    data, label = _shown_samples(runs, quantity, only, asked_window_s())
     lines = _draw_lines(axes, data, label)
     if 1 < len(lines) <= legend_up_to:
         labels = [str(line.get_label()) for line in axes.lines]
@@ -175,11 +175,10 @@ def time_series(
 
 
 def _shown_samples(
-    runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None
+    runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None, window_s: float | None
 ) -> tuple[pl.DataFrame, str]:
-    """The samples of all runs within the time range, and the label of the axis. `within_time` sets the range
-    and the window of means."""
-    data, label = samples(runs, quantity, only, asked_window_s())
+    """The samples of all runs within the time range of `within_time`, and the label of the axis."""
+    data, label = samples(runs, quantity, only, window_s)
     return within(data), label
 
 
@@ -240,13 +239,13 @@ def overview(
     quantities = quantities or _sampled(runs)
     notes = list[str]()
     shown = runs if means_of is None else in_groups(runs, means_of)
+    window_s = goodput_window_s(runs, asked_window_s(), over_runs=means_of is not None)
     panels = {
         quantity: _shown_samples(
-            runs, quantity, _shown_actors(shown, quantity, only, notes, is_default=is_default)
+            runs, quantity, _shown_actors(shown, quantity, only, notes, is_default=is_default), window_s
         )
         for quantity in quantities
     }
-    window_s = goodput_window_s(runs, asked_window_s())
     if means_of is not None:
         panels = {name: (over_instants(data, means_of), label) for name, (data, label) in panels.items()}
         notes.append(_told_of_means(means_of))
