@@ -338,6 +338,9 @@ def test_a_share_has_a_labelled_line_at_the_fair_share(two: list[Run], kind: Kin
 def test_the_fair_share_of_cumulative_shares_is_upright(two: list[Run]) -> None:
     figure, _ = figure_of(two, Chosen(Kind.CDF, ["share of mine"], colour="delay", panel="size"))
     assert [x for place in figure.axes for x, _ in lines_at(place)] == [[0.5, 0.5]] * 2
+    assert not [text for place in figure.axes for text in place.texts]
+    (legend,) = figure.legends
+    assert legend.get_texts()[-1].get_text() == "fair share"
 
 
 def test_the_fair_share_follows_the_number_of_flows() -> None:

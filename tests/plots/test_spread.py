@@ -119,6 +119,15 @@ def test_few_runs_have_no_band_of_shares() -> None:
     assert data["low"].to_list() == [0, 1 - dkw_half_width(2)]
 
 
+def test_more_than_three_lines_have_no_bands_of_shares() -> None:
+    _, axes = plots.new_figure(2)
+    many = {name: [float(n) for n in range(12)] for name in ("cubic", "bbr1", "bbr3", "reno")}
+    spread.cumulative_bands(axes[0], rows({name: many[name] for name in ("cubic", "bbr1", "bbr3")}))
+    data = spread.cumulative_bands(axes[1], rows(many))
+    assert [len(place.collections) for place in axes] == [3, 0]
+    assert not data["low"].has_nulls()
+
+
 def test_shares_begin_at_none() -> None:
     _, (axes,) = plots.new_figure()
     spread.cumulative_shares(axes, rows({"cubic": [3.0, 5.0]}))

@@ -195,8 +195,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         data, image = _draw(place, panel, chart, _of_panel(marks, panel, factors.x))
         is_last = place is used[-1] or place.get_subplotspec().is_last_col()
         _draw_fair_share(place, panel, chart.kind, label=is_last)
-        told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
-        tables.append(data.with_columns(**told))
+        tables.append(data.with_columns(panel=pl.lit(panel.rows["panel"][0]), metric=pl.lit(panel.part.name)))
         place.set_title(panel.title)
         entries |= {name: handle for name, handle in legend_entries(place).items() if name}
         if image is not None:
@@ -217,8 +216,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
             share_horizontal([place for place, panel in own if panel.is_shared])
     set_ends(used, "x", chart.x_ends)
     set_ends(used, "y", chart.y_ends)
-    if len(panels) > 1:
-        label_once(used)
+    label_once(used)
     if max(map(_longest, tables)) > _LETTERS_UP_TO:
         for place in used:
             for words in [*place.texts]:
@@ -234,7 +232,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         *chart.notes,
     ]
     note_below(figure, below)
-    plots.shared_legend(figure, entries, factors.colour.name)
+    plots.shared_legend(figure, entries, factors.colour.name, least=1 if chart.kind in OF_SHARES else 2)
     return figure, table
 
 
@@ -335,7 +333,7 @@ def _told(data: pl.DataFrame, kind: Kind, samples: str = "") -> str:
         dots = "dots: runs; " if least <= spread.POINTS_UP_TO else ""
         is_many = most > spread.POINTS_UP_TO
         marks = " and markers" if is_many and data["colour"].n_unique() > 1 else ""
-        lines = "lines: minimum to maximum; " if is_many else ""
+        lines = "lines: minimum to maximum; " * is_many
         few = f"; up to {FEW} runs are points" if least <= FEW < most else ""
         width = "width: density of runs" if most > FEW else "violins need more runs"
         return f"{runs} each; {dots}black bars{marks}: medians; {lines}{width}{few}"
@@ -343,8 +341,10 @@ def _told(data: pl.DataFrame, kind: Kind, samples: str = "") -> str:
         return f"{runs} each; share of runs with at most the value"
     if kind == Kind.ECDF:
         bands = "95 % bands for the whole function (Dvoretzky, Kiefer and Wolfowitz)"
-        few = f"no 95 % bands below {spread.BANDS_FROM} runs" if least < spread.BANDS_FROM else ""
-        return "; ".join(filter(None, [f"{runs} each", bands if most >= spread.BANDS_FROM else "", few]))
+        if data["colour"].n_unique() > charts.BANDS_UP_TO:
+            return f"{runs} each; 95 % bands of more than {charts.BANDS_UP_TO} lines are only in the CSV file"
+        few = "" if least >= spread.BANDS_FROM else f"; no 95 % bands below {spread.BANDS_FROM} runs"
+        return f"{runs} each" + f"; {bands}" * (most >= spread.BANDS_FROM) + few
     around = {
         Kind.LINES: ", 95 % confidence intervals",
         Kind.MEANS: f", 95 % confidence intervals{_about_letters(data)}",

@@ -80,7 +80,7 @@ _BESIDE = 2.5
 """Distance of points of several colours at one number, in typographic points."""
 _FEW = 4
 """Maximum count of numeric positions along an axis at which intervals are bars instead of bands."""
-_BANDS_UP_TO = 3
+BANDS_UP_TO = 3
 """Maximum number of bands of a panel that can be told apart where they overlap."""
 _DENSE, _OUTLINE = 0.18, 0.6
 """Opacity of a band and of its outline."""
@@ -176,7 +176,7 @@ def _suit_bars(axes: Axes, places: int, lines: int) -> bool:
     """Whether bars are clearer than bands: bands between few positions look like curves, and many bands
     overlap."""
     have_room = places * lines * 2 * _BESIDE <= 72 * inches_across(axes)
-    return places <= _FEW or (lines > _BANDS_UP_TO and have_room)
+    return places <= _FEW or (lines > BANDS_UP_TO and have_room)
 
 
 def _move(axes: Axes, artists: Sequence[Artist], points: float) -> None:
@@ -195,7 +195,8 @@ def apart(number: int, count: int) -> float:
 def fair_share_line(
     axes: Axes, rows: pl.DataFrame, *, are_names: bool, is_upright: bool, label: bool
 ) -> None:
-    """Draw the fair share of the rows (`fair`) as a reference line, with its label outside of the axes.
+    """Draw the fair share of the rows (`fair`) as a reference line, with its label outside of the axes, or in
+    the legend if the line is upright.
 
     Nothing is drawn if the fair share is unknown, or differs between the values of `colour` at one `x`.
 
@@ -211,6 +212,7 @@ def fair_share_line(
         return
     shares, look = known["fair"].to_list(), REFERENCE | {"zorder": _BELOW_DATA}
     if len(set(shares)) == 1:
+        look |= {"label": "fair share"} if is_upright else {}
         (axes.axvline if is_upright else axes.axhline)(shares[0], **look)
     elif is_upright or known["x"].is_duplicated().any():
         return
@@ -219,12 +221,7 @@ def fair_share_line(
             axes.plot([at - _HALF, at + _HALF], [share, share], **look)
     else:
         axes.plot(known["x"].to_numpy(), known["fair"].to_numpy(), **look)
-    if label and is_upright:
-        axes.annotate(
-            "fair share", (shares[-1], 0), (2, 3), xycoords=("data", "axes fraction"),
-            textcoords="offset points", fontsize=SMALL, color="0.35", rotation=90, va="bottom", ha="left",
-        )  # fmt: skip
-    elif label:
+    if label and not is_upright:
         axes.annotate(
             "fair\nshare", (1, shares[-1]), (3, 0), xycoords=("axes fraction", "data"),
             textcoords="offset points", fontsize=SMALL, color="0.35", va="center", ha="left",

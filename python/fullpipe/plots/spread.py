@@ -18,7 +18,17 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_howell
 from fullpipe.palette import Look
-from fullpipe.plots.charts import PLAIN, Marks, apart, band, interval_bars, looks_of_names, summarised, text
+from fullpipe.plots.charts import (
+    BANDS_UP_TO,
+    PLAIN,
+    Marks,
+    apart,
+    band,
+    interval_bars,
+    looks_of_names,
+    summarised,
+    text,
+)
 from fullpipe.plots.style import REFERENCE, SMALL, in_house_style
 
 # Throughput over delay: a mark per algorithm at the mean of runs, with an ellipse of their spread.
@@ -181,7 +191,8 @@ def cumulative_bands(
     """Draw the cumulative share of runs, a line per `colour`, with the simultaneous 95 % confidence band of
     the distribution function: see `fullpipe.statistics.dkw_half_width`. Lines and bands extend beyond the
     least and the largest of `every` value of all panels, where the function is 0 or 1. Fewer than
-    `BANDS_FROM` runs have no band, since it would be wider than 0.8.
+    `BANDS_FROM` runs have no band, since it would be wider than 0.8, and more than `BANDS_UP_TO` lines have
+    no bands, since the bands would cover each other.
 
     Returns the columns colour, runs, value, share, low, high.
     """
@@ -203,7 +214,7 @@ def cumulative_bands(
         )
         along = [first, *ranked, last]
         axes.step(along, [0, *data["share"], 1], where="post", label=words, **look.line)
-        if n >= BANDS_FROM:
+        if n >= BANDS_FROM and rows["colour"].n_unique() <= BANDS_UP_TO:
             low, high = [0, *data["low"], data["low"][-1]], [min(half, 1), *data["high"], 1]
             axes.fill_between(along, low, high, step="post", **band(look, alpha))
         found.append(data)
