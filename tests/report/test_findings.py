@@ -195,7 +195,7 @@ def test_a_figure_of_a_sweep_has_a_line_for_every_variant() -> None:
     ]
     chart = drawn[0].chart
     assert isinstance(chart, Lines)
-    assert [line.label for line in chart.lines] == ["cubic", "bbr3"]
+    assert [line.label for line in chart.lines] == ["CUBIC", "BBRv3"]
 
 
 def test_the_figure_of_a_sweep_is_the_panel_where_something_is_decided() -> None:

@@ -73,7 +73,7 @@ def test_groups_have_their_algorithms_and_counts_and_cross_the_same_link() -> No
     found = drawn(
         scenario(**{"flows.0.name": "mine", "flows.1.count": 3}), scenario(**{"flows.0.cca": "reno"})
     )
-    assert [route.label for route in found.routes] == ["mine (cubic or reno)", "1 to 3 x bbr3"]
+    assert [route.label for route in found.routes] == ["mine (CUBIC or Reno)", "1 to 3 x BBRv3"]
     first, second = (route.nodes for route in found.routes)
     assert first[1:3] == second[1:3] == list(found.hops[0].ends or ())
 
@@ -87,7 +87,7 @@ def test_a_sweep_of_many_algorithms_says_how_many_are_not_named() -> None:
     swept = [
         scenario(**{"flows.0.cca": cca}) for cca in ("cubic", "reno", "vegas", "bbr1", "bbr3", "htcp", "bic")
     ]
-    assert drawn(*swept).routes[0].label == "cubic, reno, vegas, bbr1 and 3 more"
+    assert drawn(*swept).routes[0].label == "CUBIC, Reno, Vegas, BBRv1 and 3 more"
 
 
 def test_groups_of_one_algorithm_have_its_colour() -> None:

@@ -291,7 +291,7 @@ def _words(findings: Sequence[Finding], labels: Labels, *, several: bool) -> lis
     names = labels.names(paths)
     rows = []
     for each in findings:
-        side = each.sides[1] if several else ""
+        side = labels.in_print().value(VARIANT, each.sides[1]) if several else ""
         points = [(path, each.point[path]) if path in each.point else None for path in paths]
         told = [labels.at(*point, names[point[0]]) if point else "" for point in points]
         short = [labels.value(*point) if point else "" for point in points]

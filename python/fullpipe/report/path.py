@@ -16,7 +16,7 @@ from fullpipe.report.svg.marks import of_flows
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Network, Scenario, catalogue, resolve
-from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.labels import Labels, algorithm_named
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network.parts import Hop, Link
@@ -98,7 +98,7 @@ def _labels(scenarios: Sequence[Scenario]) -> list[str]:
     labels, given = [], _given(scenarios)
     for entry, flow in enumerate(scenarios[0].flows):
         same = [one.flows[entry] for one in scenarios if len(one.flows) > entry]
-        kinds = _either(each.described for each in same if each.described)
+        kinds = _either(algorithm_named(each.described) for each in same if each.described)
         counts = _range([each.count for each in same], str)
         name = given.group(flow.name) if flow.name else ""
         label = f"{name} ({kinds})" if name and kinds else name or kinds

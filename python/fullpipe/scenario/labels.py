@@ -24,6 +24,8 @@ from fullpipe.scenario.quantities import as_numbers
 
 KEY = "labels"
 """The table of labels in a scenario file."""
+SIDE = "variant"
+"""Path of the sides of a comparison, whose names are values of swept paths."""
 _FLOWS = "flows"
 _PLACES = {"bottleneck": "bottleneck", "reverse": "reverse link", "access": "access link"}
 """Names of the parts of a dumbbell by their keys."""
@@ -138,6 +140,8 @@ class Labels:
             return unit_of(path).text(value)
         if self._in_print and _is_algorithm(path):
             return algorithm_title(str(value))
+        if self._in_print and path == SIDE:
+            return ", ".join(algorithm_named(part) for part in str(value).split(", "))
         number, _, unit = str(value).rpartition(" ")
         return f"{number} {_UNITS[unit]}" if unit in _UNITS else own.title(str(value))
 
@@ -306,6 +310,17 @@ def algorithm_title(kind: str) -> str:
     from fullpipe.palette import names_of_algorithms  # imported here, as most runs need no names
 
     return names_of_algorithms().get(kind) or own.title(kind)
+
+
+def algorithm_named(word: str) -> str:
+    """Return the usual name of an algorithm, or the word if no algorithm has this key.
+
+    >>> algorithm_named("bbr3"), algorithm_named("ping")
+    ('BBRv3', 'ping')
+    """
+    from fullpipe.palette import names_of_algorithms  # imported here, as most runs need no names
+
+    return names_of_algorithms().get(word, word)
 
 
 def in_print(name: str, kinds: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ from fullpipe.analysis.values import value_text, values_of
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, scenario_names
-from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.labels import SIDE, Labels
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE, shares
 
@@ -127,7 +127,7 @@ COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
 BULK, SHARE_RATIO = "bulk", "share_ratio"
 """Metrics of how groups share a path. The group of all flows has no such metrics."""
-VARIANT = "variant"
+VARIANT = SIDE
 """Key of a point for the name of a side of a comparison."""
 
 

@@ -473,12 +473,11 @@ def quoted(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
     for first, (_, of) in zip(firsts, by_side, strict=True):
         verdicts = by_verdict(of[first]).values()
         found += [largest([of[first][place] for place in places]) for places in verdicts]
+    lead = {*map(id, found)}
     for subject, worse in zip(subjects, _harmed(subjects, by_side, names), strict=True):
-        claimed = [
-            claims(found) for _, found in (*_told(subject, by_side, names), *(worse[0][0] if worse else ()))
-        ]
-        found += [largest(each) for each in claimed if each]
-    found.sort(key=lambda each: (each.outcome not in DIFFERENT, each.outcome not in WORSE))
+        own = [*_told(subject, by_side, names), *(each for told, _ in worse[:1] for each in told)]
+        found += [largest(claims(of_side)) for _, of_side in own if claims(of_side)]
+    found.sort(key=lambda each: (not claims([each]), id(each) not in lead, each.outcome not in WORSE))
     return list({id(each): each for each in found}.values())
 
 
