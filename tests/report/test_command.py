@@ -279,6 +279,21 @@ def test_a_report_of_a_store_concludes_as_run_does(
     assert " ".join(conclusion.split()).startswith(shown)
 
 
+def test_a_report_has_only_the_runs_that_are_asked_for(
+    fullpipe: FullPipe, store: Path, tmp_path: Path
+) -> None:
+    over = ("--over", "flows.0.cca=cubic,reno", "--seeds", 2, "--out", "both")
+    fullpipe("compare", "line.toml", *over, "-o", "c.json")
+    assert fullpipe("report", "both", "--where", "cca=reno", "-o", "r.md").exit_code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "reno" in text
+    assert "instead of" not in text
+    assert "fullpipe report both --where cca=reno -o r.md" in text
+    assert fullpipe("report", "both", "--where", "cca=vegas", "-o", "r.md").exit_code == 2
+    refused = fullpipe("report", "c.json", "--where", "cca=reno", "-o", "r.md")
+    assert "--where: applies only to folders of runs; c.json is a file" in " ".join(refused.stderr.split())
+
+
 def test_a_report_of_several_parts_has_one_recipe(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
     over = ("--over", "flows.0.cca=cubic,reno", "--seeds", 3, "--out", "kept")
     fullpipe("compare", "line.toml", *over, "-o", "c.json")

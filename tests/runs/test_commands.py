@@ -94,6 +94,17 @@ def test_where(fullpipe: Cli, root: Path, where: list[str], count: int) -> None:
     assert len(lines(fullpipe("runs", "--json", *options))) == count
 
 
+def test_the_last_words_of_a_key_without_a_sweep_are_enough(fullpipe: Cli, root: Path) -> None:
+    """Runs of `compare` have no swept algorithm. Keys with the same end and equal values do not count."""
+    for cca in ("cubic", "bbr3"):
+        flows = [{"cca": cca}, {"cca": "cubic"}]
+        made = Scenario.named("single-cubic").with_values({"duration": "1 s"}).to_dict() | {"flows": flows}
+        sweeps.run(sweeps.jobs(Scenario(**made), [1]), store=Store(root.with_name("compared")))
+    found = lines(fullpipe("runs", "compared", "--json", "--where", "cca=bbr3"))
+    assert [run["flows.0.cca"] for run in found] == ["bbr3"]
+    assert len(lines(fullpipe("runs", "compared", "--json", "--where", "duration=1 s"))) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +205,8 @@ def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:
     known = [_Point(point, spec) for point, spec in zip(swept, points["spec"], strict=True)]
     paths = list(dict.fromkeys(path for point in known for path in point.swept))
     named = {*paths, *index.runs.columns, _FOLDER}
-    asked = [name for name in where if name not in named and not path_called(name, paths)]
+    others = (name for name in where if name not in named and not path_called(name, paths))
+    asked = [_full(name, known) for name in others]
     names = _apart([*paths, *asked])
     columns = {name: column([point.value(path) for point in known]) for path, name in names.items()}
     values = pl.DataFrame(columns, strict=False)
@@ -220,15 +222,40 @@ class _Point:
     def __init__(self, swept: Mapping[str, Any], spec: str) -> None:
         self.swept = swept
         self._spec = spec
-        self._tree: Any = None
+
+    @cached_property
+    def tree(self) -> Any:
+        """The scenario as plain data."""
+        return json.loads(self._spec)
 
     def value(self, path: str) -> Any:
         """Return the value at a path; None if the scenario leaves it at its default."""
         if path in self.swept:
             return self.swept[path]
-        if self._tree is None:
-            self._tree = json.loads(self._spec)
-        return at(self._tree, [int(key) if key.isdecimal() else key for key in path.split(".")])
+        return at(self.tree, [int(key) if key.isdecimal() else key for key in path.split(".")])
+
+
+def _full(name: str, points: Sequence[_Point]) -> str:
+    """Return the only path in the scenarios that ends with a name; of several such paths, the only one whose
+    values differ between points. Otherwise the name."""
+    found: dict[str, list[str]] = {}
+    if all(point.value(name) is None for point in points):
+        for point in points:
+            for path, value in _leaves(point.tree):
+                if path.endswith(f".{name}"):
+                    found.setdefault(path, []).append(value_text(value))
+    differing = [path for path, of in found.items() if len(of) < len(points) or len(set(of)) > 1]
+    named = [*found] if len(found) == 1 else differing
+    return named[0] if len(named) == 1 else name
+
+
+def _leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value of a scenario with its path."""
+    parts = tree.items() if isinstance(tree, Mapping) else enumerate(tree) if isinstance(tree, list) else ()
+    if not isinstance(tree, Mapping | list):
+        yield path, tree
+    for key, part in parts:
+        yield from _leaves(part, f"{path}.{key}" if path else str(key))
 
 
 def _apart(paths: Sequence[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from fullpipe.analysis.points import Subject
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo, say
-from fullpipe.cli.selection import labels_of, read_labels
+from fullpipe.cli.selection import chosen, labels_of, read_labels
 from fullpipe.cli.shared import (
     SEEDS,
     AllowPython,
@@ -78,6 +78,10 @@ def report(
         ),
     ] = None,
     of: Annotated[str, typer.Option("--of", metavar="NAME", help="Report this flow group or link.")] = "",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH=VALUE", help="Report only runs with this value; may be repeated."),
+    ] = None,
     label: LabelOption = None,
     content: ContentOption = Content.NEWEST,
     samples: Annotated[
@@ -99,8 +103,12 @@ def report(
         raise typer.BadParameter(f'"{out.name}" does not end in {" or ".join(FORMATS)}', param_hint="--out")
     for text in metric or ():
         Subject.read(text)
-    labels, budget = read_labels(label or ()), Budget(samples=samples)
+    labels, budget, conditions = read_labels(label or ()), Budget(samples=samples), where or []
     files = [path for path in what if path.is_file()]
+    if conditions and files:
+        raise typer.BadParameter(
+            f"applies only to folders of runs; {files[0].name} is a file", param_hint="--where"
+        )
     if labels and files:
         raise typer.BadParameter(
             f"applies only to folders of runs; for {files[0].name}, give --label to the command that writes"
@@ -109,7 +117,16 @@ def report(
         )
     try:
         page = _page(
-            what, files, question, metric or [], of, labels, content, partial(command_line, context), budget
+            what,
+            files,
+            question,
+            metric or [],
+            of,
+            where or [],
+            labels,
+            content,
+            partial(command_line, context),
+            budget,
         )
         write(page, out, budget)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -125,6 +142,7 @@ def _page(
     question: str,
     metrics: list[str],
     of: str,
+    where: list[str],
     labels: Mapping[str, str],
     content: str,
     command_of: Callable[[Mapping[Path, str]], str],
@@ -135,7 +153,7 @@ def _page(
     pages = [_of_file(path, question, metrics, of, command_of({}), budget) for path in files]
     if folders:
         told: list[str] = []
-        runs = each_once(read_runs(runs_in(folders, content, told.append)))
+        runs = chosen(each_once(read_runs(runs_in(folders, content, told.append))), where)
         runs = [run.with_labels(labels) for run in runs]
         command = command_of({path: _from_store(path, runs) for path in folders})
         pages.append(

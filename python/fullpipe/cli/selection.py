@@ -14,7 +14,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups, groups_in
 from fullpipe.analysis.metrics.measure import Combined
 from fullpipe.analysis.over_seeds import paths_of, spellings
-from fullpipe.analysis.points import Subject, path_called, rows_of, shape_of, with_flows
+from fullpipe.analysis.points import Subject, path_called, points_of, rows_of, shape_of, with_flows
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
 from fullpipe.analysis.values import RUN, identities
 from fullpipe.errors import UnknownNameError, suggestion
@@ -88,12 +88,7 @@ def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run
         BadParameter: If the scenarios differ in flows or topology.
         UnknownNameError: If no run has this name.
     """
-    left, names = list(runs), [w.partition("=")[2].strip() for w in where if _is_of_name(w)]
-    for name in names:
-        known = list(dict.fromkeys(run.name for run in left))
-        left = [run for run in left if run.name == name]
-        if not left:
-            raise UnknownNameError("scenario", name, known)
+    left = _named(runs, where)
     shapes: dict[tuple[object, ...], str] = {}
     for run in left:
         shapes.setdefault(shape_of(run), run.name)
@@ -108,6 +103,28 @@ def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run
             f"runs are of {len(shapes)} scenarios with different flows or topologies: {how}"
         )
     return left, [each for each in where if not _is_of_name(each)]
+
+
+def chosen(runs: Sequence[Run], where: Sequence[str]) -> list[Run]:
+    """The runs that satisfy every condition, of any number of scenarios.
+
+    Raises:
+        BadParameter: If no run has a value.
+        UnknownNameError: If no swept path, or no run, has this name.
+    """
+    left, others = _named(runs, where), [each for each in where if not _is_of_name(each)]
+    return filtered_runs(list(zip(points_of(left), left, strict=True)), others) if others else left
+
+
+def _named(runs: Sequence[Run], where: Sequence[str]) -> list[Run]:
+    """The runs that satisfy `--where scenario=NAME`."""
+    left = list(runs)
+    for name in (each.partition("=")[2].strip() for each in where if _is_of_name(each)):
+        known = list(dict.fromkeys(run.name for run in left))
+        left = [run for run in left if run.name == name]
+        if not left:
+            raise UnknownNameError("scenario", name, known)
+    return left
 
 
 def _is_of_name(where: str) -> bool:
