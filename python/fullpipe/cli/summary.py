@@ -354,7 +354,8 @@ def _pivoted(outcomes: Sequence[Outcome], found: pl.DataFrame) -> str:
     is none."""
     points = [outcome.job.point for outcome in outcomes]
     paths, store = varying(points), outcomes[0].run.store
-    first = next(leads(found), None)
+    valued = set(found.drop_nulls("mean").select("metric", "of").iter_rows())
+    first = next((lead for lead in leads(found) if lead in valued), None)
     if len(paths) < 2 or store is None or first is None:
         return ""
     known = list(dict.fromkeys(path for point in points for path in point))

@@ -240,6 +240,19 @@ def test_a_sweep_over_two_paths_ends_with_the_command_of_its_pivoted_table(fullp
     assert "fullpipe table" not in fullpipe(*one).stdout
 
 
+def test_the_command_of_a_pivoted_table_has_a_metric_with_values(fullpipe: Cli) -> None:
+    Path("two.toml").write_text(
+        'name = "two"\nduration = "8 s"\n[topology]\nkind = "dumbbell"\n'
+        'bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { size = "1 bdp" } }\n'
+        '[[flows]]\nname = "viewer"\ncca = "cubic"\nworkload = "video"\n'
+        '[[flows]]\nname = "new"\ncca = "cubic"\n'
+        '[sweep]\n"flows.1.cca" = ["cubic", "reno"]\n"topology.bottleneck.rate" = ["5 Mbit/s", "8 Mbit/s"]\n'
+    )
+    shown = fullpipe("run", "two.toml", "--out", "two").stdout.splitlines()
+    (command,) = (line for line in shown if line.startswith("fullpipe table"))
+    assert fullpipe(*shlex.split(command)[1:]).exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("option", "value", "told"),
     [
