@@ -400,6 +400,13 @@ def test_an_axis_of_values_that_are_all_0_begins_at_0(kind: Kind) -> None:
     assert not any(mark.get_clip_on() for mark in place.lines)
 
 
+@pytest.mark.parametrize("kind", [Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.MEANS])
+def test_an_axis_of_a_metric_with_a_least_value_begins_there(kind: Kind) -> None:
+    part = Part("opinion score", "call_score", table([3.0, 3.2] * 6, [1.0, 2.0] * 6), bounds=(1.0, 4.5))
+    figure, _ = drawn([part], Chart(kind, "column"))
+    assert figure.axes[0].get_ylim()[0] == 1.0
+
+
 def in_panels(**values: list[float]) -> pl.DataFrame:
     """Rows with a panel for each list of values."""
     rows = [table(each).with_columns(panel=pl.lit(panel)) for panel, each in values.items()]

@@ -98,7 +98,7 @@ OF_SHARES = (Kind.CDF, Kind.ECDF)
 
 
 _FROM_0 = (Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.MEANS, Kind.DELAY)
-"""Kinds whose linear axes of metrics begin at 0, so that distances show ratios. `--ylim` changes the ends."""
+"""Kinds whose linear axes of metrics begin at 0, or at their larger bound. `--ylim` changes the ends."""
 
 
 class Log(StrEnum):
@@ -382,12 +382,11 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
     place.set_xlabel(fill(below, 2 * _LABEL))
     own = factors.y.label if chart.kind == Kind.HEATMAP else part.label
     beside = with_better(own if chart.y_label is None else chart.y_label, part.better == "higher")
-    place.set_ylabel(fill(beside, letters))
-    if not is_named:
-        place.set_ylabel("")
-    low, high = place.get_ylim()
-    if chart.kind in _FROM_0 and low > 0:
-        place.set_ylim(0, high + (_FOR_LETTERS if chart.kind == Kind.MEANS else ROOM) * high)
+    place.set_ylabel(fill(beside, letters) if is_named else "")
+    (low, high), least = place.get_ylim(), max(part.bounds[0], 0)
+    if chart.kind in _FROM_0 and low > least:
+        room = _FOR_LETTERS if chart.kind == Kind.MEANS else ROOM
+        place.set_ylim(least, high + room * (high - least))
     elif chart.kind in _FROM_0 and low < 0 and _drawn(place)[0] > ROOM / 2 * high:
         place.set_ylim(bottom=0)
     elif chart.kind in _FROM_0 and _drawn(place) == (0, 0):

@@ -222,7 +222,7 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         late.plot(ranked[:-1], 1 - shares[:-1], **look)
         frames.append(pl.DataFrame({"flow": [name] * len(ranked), "delay_ms": ranked, "share": shares}))
     came.set(xlabel="one-way delay (ms)", ylabel="share of packets", ylim=(0, 1.02))
-    late.set(xlabel="one-way delay (ms)", ylabel="share that took longer", yscale="log")
+    late.set(xlabel="one-way delay (ms)", ylabel="share that took longer, log scale", yscale="log")
     late.yaxis.set_major_formatter(_decimal)  # exponents would have too small letters
     late.yaxis.set_minor_locator(NullLocator())
     for place in (came, late):
