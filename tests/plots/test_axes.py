@@ -300,6 +300,14 @@ def test_a_grid_has_every_label_once(width: str, rows: int, columns: int) -> Non
     assert with_numbers == figure.axes[-columns:]
 
 
+def test_a_metric_of_one_group_names_the_group_instead_of_all_flows() -> None:
+    flows = [{"cca": "bbr3", "name": "mine"}, {"name": "talk", "workload": "voip"}]
+    found = runs(flows=flows)
+    for metric, of in (("call_score", "talk"), ("owd_mean", "all flows")):
+        figure, _ = figure_of(found, Chosen(Kind.LINES, [metric], x="size", colour="delay"))
+        assert f"of {of}" in " ".join(figure.axes[0].get_ylabel().split())
+
+
 def test_a_figure_says_in_how_many_runs_a_metric_has_no_value() -> None:
     """Jain's index is of two flows or more."""
     counts = {"flows.1.count": [1, 4, 16], SIZE: ["1 bdp", "4 bdp"]}

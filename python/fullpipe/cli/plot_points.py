@@ -13,7 +13,7 @@ import typer
 from fullpipe.analysis.expected import capacity_bps
 from fullpipe.analysis.limits import Counts, counted, counts_of, neutral_of, with_counts, with_neutral
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import TOTALS, algorithms_of, flow_groups, is_bulk
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_groups, is_bulk
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Combined
 from fullpipe.analysis.metrics.paths import base_rtts_s
 from fullpipe.analysis.outcome import called
@@ -393,12 +393,16 @@ class _Axes:
         return self._of_groups(subject)["of"].unique(maintain_order=True).to_list()
 
     def named(self, subject: Subject) -> Subject:
-        """The subject with its group: if none is named, all flows, or the only link."""
+        """The subject with its group: if none is named, the only group with values, all flows, or the only
+        link."""
         if not self._of_entry(subject).is_empty():
             return self.of_default(subject)
-        known = self.values.filter(pl.col("metric") == subject.metric)["of"].n_unique()
+        known = self.values.filter(pl.col("metric") == subject.metric)
         groups = self.groups_of(subject)
-        is_named = subject.of is None and len(groups) == 1 < known
+        is_named = subject.of is None and len(groups) == 1 < known["of"].n_unique()
+        valued = {*known.drop_nulls("value")["of"]} - {*TOTALS}
+        if is_named and groups[0] == ALL and len(valued) == 1:
+            groups = [*valued]
         return subject._replace(of=groups[0]) if is_named else subject
 
     def of_default(self, subject: Subject) -> Subject:
