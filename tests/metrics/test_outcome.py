@@ -196,6 +196,8 @@ def test_pairs_of_points_are_corrected_together() -> None:
     pairs = [ttest_rel(*pair).pvalue for pair in combinations(points.values(), 2)]
     assert min(pairs) < 0.05 < min(holm(pairs))
     told = by_seed(points)
+    assert "] Mbit/s (buffer 1 BDP) to " in told
+    assert "] Mbit/s (buffer 4 BDP) over 3 points, " in told
     assert told.endswith(
         " over 3 points, and no difference is significant;"
         " tests are paired by seed, with Holm's correction for 3 pairs."

@@ -259,10 +259,10 @@ def extremes(
         each = " from each point to the next," if len(rows) > 2 else ""
         return short(begun(f"{named} {verb}{each} from {first} to {last}; {tested}."))
     if tested and not tested.differ(least, most):
-        told = f"{named} is {low} to {high} over {len(rows)} points"
+        told = f"{named} is {low} ({place(least)}) to {high} ({place(most)}) over {len(rows)} points"
         return short(begun(f"{told}{_pair(rows, unit, place, tested)}; {tested}."))
     if not tested and ends(least)[1] >= ends(most)[0]:
-        told = f"{named} is {low} to {high} over {len(rows)} points"
+        told = f"{named} is {low} ({place(least)}) to {high} ({place(most)}) over {len(rows)} points"
         return short(begun(f"{told}{_apart(rows, unit, place)}."))
     at_most, at_least = (f"{place(row)}{_alike(row, rows, tested)}" for row in (most, least))
     how = f"; {tested}" if tested and len(rows) > 2 else ""
