@@ -280,3 +280,13 @@ def test_a_group_called_better_or_equivalent_is_also_told_to_be_worse() -> None:
     assert told.endswith(" at buffer 4 BDP).")
     jitter = [each for each in quoted(made) if each.metric == "jitter"]
     assert [(each.sides[1], *each.point.values()) for each in jitter] == [("a", "4 bdp"), ("b", "4 bdp")]
+
+
+def test_the_delay_of_a_queue_is_told_once() -> None:
+    """The delay of the ping has the sojourn time of the link, unless the link is worse."""
+    for change, is_told in ((0.0, False), (0.5, True)):
+        found = [contrast("goodput", "mine", 0, 0.4), contrast("rtt_mean", "ping", 2, -0.3)]
+        found.append(contrast("sojourn_mean", "bottleneck", None, change))
+        told = " ".join(conclusion([_of_variant(found, name) for name in "ab"]))
+        assert "Mean RTT of ping is better with both" in told
+        assert ("sojourn time at bottleneck" in told) is is_told

@@ -401,3 +401,14 @@ def test_any_value_anywhere_is_shown_or_refused_in_one_line(
         Path("found.json").write_text(json.dumps({**CHECK, "kind": kind, **changed}), encoding="utf-8")
         done = fullpipe("report", "found.json", "-o", "report.md")
         assert (done.exit_code, len(done.stderr.splitlines())) in ((0, 0), (2, 1)), (value, done.exception)
+
+
+@pytest.mark.parametrize("count", [4, 5])
+def test_a_conclusion_of_five_texts_leaves_shares_to_the_details(count: int) -> None:
+    share = "goodput share of mine: more than its fair share of 33.3 % at 6 of 9 points"
+    told = [f"Text {n}." for n in range(count)]
+    (part,) = page_of_file({"kind": "compare", "rows": [ROW], "conclusion": told, "notes": [share]}).parts
+    more = [section for section in part.details if section.heading == "More findings"]
+    assert len(part.conclusion) == 5
+    assert (f"G{share[1:]}." in part.conclusion) is (count < 5)
+    assert bool(more) is (count == 5)

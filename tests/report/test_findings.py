@@ -91,6 +91,9 @@ def test_all_verdicts_have_both_p_values_and_say_that_intervals_are_uncorrected(
     shown = [(row[names.index("p (raw)")], row[names.index("p (corrected)")]) for row in made.rows]
     assert shown == [(p_shown(each.p_raw), p_shown(each.p_corrected)) for each in found]
     assert found[0].p_corrected == pytest.approx(2 * (found[0].p_raw or 0.0))
+    chosen = first_table(found[:1], found[:1], family=found).note
+    assert chosen.startswith("Verdicts are after Holm's correction for 2 tests. 1 of these tests are of the")
+    assert "of these tests" not in first.note
     assert all("Intervals are uncorrected" in how and "Fieller" in how for how in HOW.values())
     assert dict(facts_of({"findings": [{}]}))["Intervals of differences in %"].startswith("Fieller")
     assert facts_of({}) == []

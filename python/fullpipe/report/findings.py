@@ -110,12 +110,14 @@ def first_table(
     *,
     is_chosen: bool = False,
     quoted: Sequence[Finding] = (),
+    family: Sequence[Finding] = (),
 ) -> Table:
     """Return the first findings of a ranking as a table. The number of rows is given by `rows_of`.
 
     Raw p values have a column if Holm's correction makes a finding of the table undecided. With `is_chosen`,
     the rows are the first findings of the ranking alone, without those of `leads`. The findings of `quoted`
-    are always in the table: see `conclusion.quoted`.
+    are always in the table: see `conclusion.quoted`. `family` has the findings whose tests are corrected
+    together; default: the findings.
     """
     total = len(findings)
     most = rows_of(total)
@@ -123,11 +125,26 @@ def first_table(
     cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
     single = "Intervals are uncorrected: each is of a single test." if family_size(findings) > 1 else ""
     left = folded(len(shown), total, "findings", VERDICTS)
-    notes = [*_doubts(shown), _corrected(findings), single, cut, _pairs_of_sides(findings), left]
+    notes = [
+        *_doubts(shown),
+        _corrected(family or findings),
+        _tests_of(findings, family),
+        single,
+        cut,
+        _pairs_of_sides(findings),
+        left,
+    ]
     note = " ".join(filter(None, notes))
     has_raw = any(map(is_open_by_correction, shown))
     made = _table(shown, findings, "Differences and verdicts", note, labels, has_raw=has_raw)
     return replace(made, is_tight=True)
+
+
+def _tests_of(findings: Sequence[Finding], family: Sequence[Finding]) -> str:
+    """A sentence with the number of tests of chosen findings; empty if all findings of a file are chosen."""
+    own, every = family_size(findings), family_size(family)
+    told = f"{own:,} of these tests are of the chosen metrics and groups"
+    return f"{told}; compare with --metric corrects for its own tests only." if own < every else ""
 
 
 def _pairs_of_sides(findings: Sequence[Finding]) -> str:

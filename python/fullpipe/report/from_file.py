@@ -215,11 +215,13 @@ def _part(
     notes = notes_in_words(found, [text_of(note) for note in notes_of(found) if note])
     of_shares = [note for note in notes if FAIR_WORDS in note]
     notes = [note for note in notes if note not in of_shares]
+    shares = [f"{begun(note)}." for note in of_shares if is_whole]
+    more = [*told[MOST:], *(shares if len(told) >= MOST else [])]
     whole = path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs)
     paths = _paths(ran, (each.case for each in findings)) if has_cases else list(filter(None, [whole]))
     where = "All tests" if tested else "Rows"
     sections = [
-        Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
+        Section("More findings", [Items(more)] if more else []),
         Section(VERDICTS, list(_verdicts(kind, _level(found), every, budget, labels))),
         Section(
             where,
@@ -232,14 +234,14 @@ def _part(
     again = text_of(found["command"]) if found.get("command") else ""
     table = factors.table_of(tested, labels) if tested else None
     own = quoted(made, [each.metric for each in asked])
-    table = first_table(findings, order, labels, quoted=own) if findings else table
+    table = first_table(findings, order, labels, quoted=own, family=every) if findings else table
     warnings = _warnings(found, runs)
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         [
             *brief(made, [each.metric for each in asked]),
             *told[:MOST],
-            *(f"{begun(note)}." for note in of_shares if is_whole),
+            *(shares if len(told) < MOST else []),
         ],
         warnings=warnings,
         scope=" ".join(

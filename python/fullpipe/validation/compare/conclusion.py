@@ -285,10 +285,10 @@ def _with_aspects(
     """Return the chosen subjects with those that are clearest in delay and in loss, in the order of groups.
 
     Every side that is worse in delay or loss is worse in one of the subjects. They replace the second metric
-    of changed flows. The subjects in delay are those of `of_queues`, if there are any.
+    of changed flows. The subjects in delay are those of `of_queues`, if there are any; links are then left
+    out unless a side is worse.
     """
-    changed = by_side[0][0].changed
-    found = [each for each in chosen if each in firsts or each[:3] not in changed]
+    found = [each for each in chosen if each in firsts or each[:3] not in by_side[0][0].changed]
     links = [each for each in found if each[1] == "link"]
     found = [each for each in found if each not in links]
     every = [each for sides, _ in by_side for each in sides.findings]
@@ -298,9 +298,8 @@ def _with_aspects(
         worse: dict[Subject, set[int]] = {}
         for number, (_, by_subject) in enumerate(by_side):
             for subject, of in by_subject.items():
-                if BY_NAME[subject[3]].aspect != aspect or all(each.is_zero for each in of):
-                    continue
-                if id(of[0]) in repeated:
+                is_of_aspect = BY_NAME[subject[3]].aspect == aspect and id(of[0]) not in repeated
+                if not is_of_aspect or all(each.is_zero for each in of):
                     continue
                 if aspect == "delay" and queues and id(of[0]) not in queues:
                     continue
@@ -311,6 +310,8 @@ def _with_aspects(
         while clear and (left or not is_told):
             best = min(clear, key=lambda each: (-len(worse[each] & left), clear[each]))
             found, left, is_told = [*found, best], left - worse[best], True
+    if any(id(of[each][0]) in queues for _, of in by_side for each in found if each in of):
+        links = [each for each in links if any(is_worse(of.get(each, ())) for _, of in by_side)]
     return [*found, *links]
 
 
