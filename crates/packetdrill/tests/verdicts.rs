@@ -85,6 +85,8 @@ fn a_peer_without_sack_may_not_repeat_an_ack() {
 fn a_malformed_script_is_named_with_its_line() {
     let outcome = packetdrill::play("\n+0 frobnicate", "");
     assert_eq!((outcome.verdict, outcome.line), (Verdict::Malformed, Some(2)));
+    let outcome = packetdrill::play(&format!("+0 {}", "(".repeat(3_000)), "");
+    assert!(outcome.reason.unwrap().len() <= 200, "a long line is cut");
     let outcome = packetdrill::play("9000000 close(3) = 0", "");
     assert_eq!(outcome.verdict, Verdict::Malformed, "{outcome:?}");
 }

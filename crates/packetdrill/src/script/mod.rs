@@ -53,6 +53,9 @@ const OPTIONS_THAT_ARE_LACKING: [&str; 20] = [
 /// Latest time in a script, microseconds. The relative times of its events add up to no more.
 const LATEST_US: i64 = 1_000_000_000_000;
 
+/// Longest reason, characters. A reason quotes the script.
+const MOST_SHOWN: usize = 200;
+
 /// Longest text of a script, bytes. The script of a flow of 100 MB has a tenth.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -145,7 +148,7 @@ impl Script {
         let mut script = Script { options: BTreeMap::new(), lacking: None, events: Vec::new() };
         for (line, statement) in statements(text)? {
             let read = script.read(line, &statement);
-            read.map_err(|reason| Malformed { line, reason })?;
+            read.map_err(|reason| Malformed { line, reason: reason.chars().take(MOST_SHOWN).collect() })?;
         }
         script.check_end()?;
         Ok(script)
