@@ -57,7 +57,7 @@ Causes of differences that traces of packets showed:
 
 - **Drops of the rate.** Netem sets the departure of a packet when the packet arrives. So on Linux, the
   packet in transmission at the drop leaves at the old rate, and later packets leave up to one transmission
-  time earlier than in the simulator. At 0.2 Mbit/s, a packet takes 52 ms.
+  time earlier than in the simulator. At 0.23 Mbit/s, a packet takes 52 ms.
 - **BBRv1's cycle.** The kernel and the simulator draw the phase of the gain cycle from different random
   numbers.
 - **The sender's memory.** In the examined starts of
