@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from fullpipe.analysis.metrics.measure import Margin
-from fullpipe.validation.compare import Subject, VariantComparison
+from fullpipe.analysis.statistics import Interval
+from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.comparison import Entries
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import paired
@@ -70,3 +71,22 @@ def losses(points: Sequence[str], more: float) -> list[Contrast]:
         )
         for point in points
     ]
+
+
+def undecided(metric: str, unit: str, reference: float, margin: Margin, of: str = "mine") -> Finding:
+    """A difference of 0.05 with a wide interval."""
+    return Finding(
+        subject=Subject("flows", 0, of, metric, unit),
+        rule="paired",
+        sides=("reference", "other"),
+        values=([reference], [reference + 0.05]),
+        margin=margin,
+        allowed=margin.allowed(reference),
+        better="",
+        verdict="undecided",
+        decision="undecided",
+        reason="",
+        difference=0.05,
+        interval=Interval(-0.5, 0.3, 0.95, "t"),
+        relative_of_cells=Interval(-0.5 / reference, 0.3 / reference, 0.95, "Fieller") if reference else None,
+    )

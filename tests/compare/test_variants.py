@@ -16,7 +16,6 @@ from typer.testing import CliRunner, Result
 import fullpipe
 from fullpipe import Scenario, plots, sweeps
 from fullpipe.analysis.metrics.measure import Margin
-from fullpipe.analysis.statistics import Interval
 from fullpipe.cli import app
 from fullpipe.cli.answer import Answer
 from fullpipe.cli.compare_shown import show_findings
@@ -24,13 +23,14 @@ from fullpipe.cli.compare_variants import _in_unit, draw_forest
 from fullpipe.cli.ui.compare import shown_of
 from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
 from fullpipe.validation.baseline import COLUMNS
-from fullpipe.validation.compare import Finding, Subject, VariantComparison
+from fullpipe.validation.compare import Finding, VariantComparison
 from fullpipe.validation.compare.comparison import compare_all, compare_variants
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import paired as judged_by_pairs
 from fullpipe.validation.compare.sentence import Names
 from fullpipe.validation.compare.sentence import one as sentence_of
 from fullpipe.validation.compare.side import Side
+from tests.compare.contrasts import undecided
 
 BASE: dict[str, Any] = {
     "name": "two",
@@ -431,25 +431,6 @@ def test_an_interval_of_a_forest_ends_at_the_bounds_of_its_metric(
 ) -> None:
     found = _in_unit(undecided(metric, unit, reference, Margin(0.05)), is_share=metric == "rtt_mean")
     assert (found["low"], found["high"]) == pytest.approx(ends)
-
-
-def undecided(metric: str, unit: str, reference: float, margin: Margin, of: str = "mine") -> Finding:
-    """A difference of 0.05 with a wide interval."""
-    return Finding(
-        subject=Subject("flows", 0, of, metric, unit),
-        rule="paired",
-        sides=("reference", "other"),
-        values=([reference], [reference + 0.05]),
-        margin=margin,
-        allowed=margin.allowed(reference),
-        better="",
-        verdict="undecided",
-        decision="undecided",
-        reason="",
-        difference=0.05,
-        interval=Interval(-0.5, 0.3, 0.95, "t"),
-        relative_of_cells=Interval(-0.5 / reference, 0.3 / reference, 0.95, "Fieller") if reference else None,
-    )
 
 
 @pytest.mark.parametrize(
