@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from fullpipe import _native
+from fullpipe._native import registry
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 """Okabe and Ito's palette in the order of use, without yellow, which is hard to see on paper."""
@@ -119,7 +119,7 @@ def names_of_algorithms() -> Mapping[str, str]:
     >>> [names_of_algorithms()[key] for key in ("cubic", "bbr3", "htcp", "prague")]
     ['CUBIC', 'BBRv3', 'H-TCP', 'Prague']
     """
-    return {each["name"]: _short(each["title"]) for each in _native.registry()["algorithms"]}
+    return {each["name"]: _short(each["title"]) for each in registry()["algorithms"]}
 
 
 def _short(title: str) -> str:

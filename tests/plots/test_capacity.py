@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fullpipe import Run, Scenario, plots, run, traces
-from fullpipe.analysis.expected import capacity_bps
+from fullpipe.analysis.metrics.paths import capacity_bps
 from fullpipe.analysis.over_time import capacities_of
 from fullpipe.plots.links import Capacity, capacities
 from fullpipe.scenario import resolve

@@ -254,33 +254,6 @@ def narrow_hops(network: Network) -> list[Hop]:
     return [network.hops[hop] for hop in found if hop is not None]
 
 
-def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
-    """Largest rate of some flows together, bit/s with all headers: the sum over their narrowest links.
-
-    Every narrowest link counts once, even if it is the narrowest link of several flows.
-
-    Returns:
-        None if a flow takes several routes, or its narrowest link or port has no single limit.
-    """
-    limits_bps = [hop.limit_bps for hop in network.hops]
-    crossed: dict[int, int] = {}
-    for routed in network.flows:
-        if routed.name not in flows:
-            continue
-        hop = None if routed.later else narrowest(routed, limits_bps)
-        limit_bps = None if hop is None or _limit_moves(network.hops[hop]) else limits_bps[hop]
-        if hop is None or limit_bps is None:
-            return None
-        crossed[hop] = limit_bps
-    return float(sum(crossed.values())) if crossed else None
-
-
-def _limit_moves(hop: Hop) -> bool:
-    """Whether a link may send faster than its limit for some time, because the limit is a mean rate or the
-    rate at the beginning."""
-    return not isinstance(hop, Port) and (rate_varies(hop) or hop.frames is not None)
-
-
 class _Paths:
     """Paths of all flows over the hops of a network."""
 

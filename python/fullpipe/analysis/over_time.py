@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fullpipe.analysis.expected import capacity_bps
-from fullpipe.analysis.metrics.paths import base_rtts_s
+from fullpipe.analysis.metrics.paths import base_rtts_s, capacity_bps
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
 from fullpipe.scenario.model.cells.cellular import Cellular, Gap

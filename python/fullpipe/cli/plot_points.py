@@ -10,12 +10,11 @@ from typing import Any
 import polars as pl
 import typer
 
-from fullpipe.analysis.expected import capacity_bps
 from fullpipe.analysis.limits import Counts, counted, counts_of, neutral_of, with_counts, with_neutral
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_groups, is_bulk
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Combined
-from fullpipe.analysis.metrics.paths import base_rtts_s
+from fullpipe.analysis.metrics.paths import base_rtts_s, capacity_bps
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, of_parts, points_of, rows_of
