@@ -28,6 +28,7 @@ _WORDS = {
     "not_applicable": "not applicable",
 }
 """Verdicts as in a summary, in the order of the summary."""
+_MALFORMED = 2
 _ENGINE_FAILED = 4
 """Exit code without verdicts. A script that failed has 1."""
 _LACKING = {"native": "the model", "linux": "the player in the guest"}
@@ -80,12 +81,17 @@ def packetdrill(
         complain(error)
         raise typer.Exit(_ENGINE_FAILED) from None
     outcomes = dict(zip(scripts, played, strict=True))
+    malformed = [script for script, outcome in outcomes.items() if outcome["verdict"] == "malformed"]
+    if malformed and len(scripts) == 1 and not as_json:
+        raise InputFileError(*_told(scripts[0], played[0], ""))
     if as_json:
         told = [{"script": str(script), **outcome} for script, outcome in outcomes.items()]
         echo(json.dumps({"engine": engine.value, "scripts": told}))
     else:
         echo("\n".join(_lines(outcomes, _LACKING[engine])))
     code = _exit_code([outcome["verdict"] for outcome in outcomes.values()])
+    if code == _MALFORMED:
+        raise InputFileError(f"{path}: malformed scripts: {len(malformed)} of {len(scripts)}")
     if code:
         raise typer.Exit(code)
 
@@ -114,7 +120,7 @@ def _text(path: Path) -> str:
 
 
 def _exit_code(verdicts: Sequence[str]) -> int:
-    codes = {"failed": 1, "malformed": 2, "passed": 0}
+    codes = {"failed": 1, "malformed": _MALFORMED, "passed": 0}
     return next((code for verdict, code in codes.items() if verdict in verdicts), 3)
 
 

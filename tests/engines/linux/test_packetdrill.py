@@ -300,6 +300,6 @@ def test_a_script_that_cannot_be_read_is_wrong_use(tmp_path: Path, text: str | N
     if text:
         script.write_text(text, encoding="utf-8")
     result = CliRunner().invoke(app, ["packetdrill", str(script)])
-    assert (result.exit_code, error in result.output) == (2, True), result.output
+    assert (result.exit_code, error in result.stderr) == (2, True), result.output
     script.unlink(missing_ok=True)
     assert CliRunner().invoke(app, ["packetdrill", str(tmp_path)]).exit_code == 2
