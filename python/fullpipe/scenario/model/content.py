@@ -5,9 +5,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from pydantic import SerializationInfo
+from pydantic import PrivateAttr, SerializationInfo, model_serializer
 
-from fullpipe.scenario.model.base import recorded_digest
+from fullpipe.scenario.model.base import Model, recorded_digest
 from fullpipe.scenario.traces.files import TraceError, read_bytes
 
 T = TypeVar("T")
@@ -56,7 +56,17 @@ class Content(Generic[T]):
         return digest
 
 
-def written(tree: dict[str, Any], info: SerializationInfo, digest: str) -> dict[str, Any]:
+class FileModel(Model):
+    """A part of a scenario that names a file. Its digest depends on the content of the file."""
+
+    _digest: str = PrivateAttr("")
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: Any, info: Any) -> dict[str, Any]:
+        return _written(write(self), info, self._digest)
+
+
+def _written(tree: dict[str, Any], info: SerializationInfo, digest: str) -> dict[str, Any]:
     """Serialise a model that names a file. For TOML (mode "json"), the result has the name of the file. For
     digests of runs, the result has the SHA-256 of the file.
 

@@ -10,11 +10,11 @@ from itertools import pairwise
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Switch
-from fullpipe.scenario.model.content import Content, written
+from fullpipe.scenario.model.content import Content, FileModel
 from fullpipe.scenario.model.registered import model_of, registered, values_of
 from fullpipe.scenario.traces.files import TraceError
 
@@ -37,7 +37,7 @@ _REGISTRY = catalogue.family("losses")
 
 
 @registered(_REGISTRY["replay"])
-class Replay(LossModel):
+class Replay(FileModel, LossModel):
     """Loss of listed packets, such as the packets lost in a recording. Give either `packets` or `file`.
 
     Packets of all kinds are numbered in the order in which they leave the link.
@@ -49,8 +49,6 @@ class Replay(LossModel):
     """A file with a 0 for every packet that arrives and a 1 for every lost packet; white space is ignored."""
     repeat: Switch = False
     """Repeat the pattern at its end; only with `file`."""
-
-    _digest: str = PrivateAttr("")
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -80,10 +78,6 @@ class Replay(LossModel):
         if self.file is not None:
             self._digest = _CONTENT.digest(self.file)
         return self
-
-    @model_serializer(mode="wrap")
-    def _write(self, write: Any, info: Any) -> dict[str, Any]:
-        return written(write(self), info, self._digest)
 
 
 def losses(data: bytes, where: str) -> tuple[list[int], int]:

@@ -5,13 +5,13 @@
 `crates/network/src/opportunities.rs` repeats packet-delivery traces and frames."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Switch, recorded_digest
-from fullpipe.scenario.model.content import Content, written
+from fullpipe.scenario.model.content import Content, FileModel
 from fullpipe.scenario.model.link.impairments import Impairment
 from fullpipe.scenario.model.registered import field_name, field_of, with_fields
 from fullpipe.scenario.quantities import BITS, Bytes, OrWritten, Seconds, to_nanoseconds
@@ -44,7 +44,24 @@ _LEAST_SHARE = 0.75
 """Minimum of (duration of the shorter recording) / (duration of the longer) for simultaneous recordings."""
 
 
-class Light(Model):
+class _File(FileModel):
+    """A table that names a file. The name alone stands for the table."""
+
+    file: str
+    _content: ClassVar[Content[Any]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_is_a_file(cls, value: object) -> object:
+        return {"file": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Self:
+        self._digest = self._content.digest(self.file)
+        return self
+
+
+class Light(_File):
     """Packet trains recorded on an idle path, in CellReplay's format (NSDI 2025).
 
     A packet that arrives after a pause leaves immediately and starts the last train recorded up to that time.
@@ -58,29 +75,15 @@ class Light(Model):
     idle_s: Seconds = Field(0.0, alias="idle")
     """Shortest pause: a packet starts a train if no packet has left for longer than this time."""
 
-    _digest: str = PrivateAttr("")
+    _content: ClassVar = _TRAINS
 
     @property
     def trains(self) -> "Trains":
         """The recorded trains."""
         return _TRAINS.read(self.file, self._digest)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _text_is_a_file(cls, value: object) -> object:
-        return {"file": value} if isinstance(value, str) else value
 
-    @model_validator(mode="after")
-    def _can_be_read(self) -> Self:
-        self._digest = _TRAINS.digest(self.file)
-        return self
-
-    @model_serializer(mode="wrap")
-    def _write(self, write: Any, info: Any) -> dict[str, Any]:
-        return written(write(self), info, self._digest)
-
-
-class Trace(Model):
+class Trace(FileModel):
     """A recording of a link's rate, or of its rate, delay and loss.
 
     The run digest depends on the content of the file, not on its name.
@@ -109,8 +112,6 @@ class Trace(Model):
     light: Annotated[Light, OrWritten(str)] | None = Field(None, examples=["cell.train"])
     """Packet trains recorded at the same time, for packets that arrive after a pause. The delay of the train
     adds to the link's delay for all packets. Left out: pauses make no difference, as in Mahimahi."""
-
-    _digest: str = PrivateAttr("")
 
     @property
     def deliveries(self) -> "Mahimahi | None":
@@ -191,10 +192,6 @@ class Trace(Model):
                 )
         return self
 
-    @model_serializer(mode="wrap")
-    def _write(self, write: Any, info: Any) -> dict[str, Any]:
-        return written(write(self), info, self._digest)
-
 
 class Frames(Model):
     """Periodic frames instead of a rate, as on a radio that sends in turns.
@@ -219,7 +216,7 @@ _LISTED = "delays_ns"
 
 
 @with_fields({field_name(param): field_of(param) for name, param in _JITTER.items() if name != _LISTED})
-class RecordedJitter(Impairment):
+class RecordedJitter(_File, Impairment):
     """A random extra delay of every packet, with the distribution of recorded delays.
 
     Every packet gets a delay of its own, independent of the delays before it.
@@ -228,7 +225,7 @@ class RecordedJitter(Impairment):
     file: str = Field(max_length=4_096, examples=["delays.txt"])
     """File with one delay in ms per line. A relative path is resolved from the scenario's folder."""
 
-    _digest: str = PrivateAttr("")
+    _content: ClassVar = _DELAYS
 
     @property
     def delays_ns(self) -> tuple[int, ...]:
@@ -239,17 +236,3 @@ class RecordedJitter(Impairment):
     def plan(self) -> dict[str, Any]:
         """The parameters in the format of the plan."""
         return {_LISTED: list(self.delays_ns), "draw": self.draw, "reorder": self.reorder}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _text_is_a_file(cls, value: object) -> object:
-        return {"file": value} if isinstance(value, str) else value
-
-    @model_validator(mode="after")
-    def _can_be_read(self) -> Self:
-        self._digest = _DELAYS.digest(self.file)
-        return self
-
-    @model_serializer(mode="wrap")
-    def _write(self, write: Any, info: Any) -> dict[str, Any]:
-        return written(write(self), info, self._digest)
