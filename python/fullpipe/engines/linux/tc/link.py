@@ -215,7 +215,7 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
         made.append(QdiscTree(objects, queues=True))
         rate_bps = int(rate_bps * _HEADROOM) if rate_bps is not None else None
     netem = replace(state.netem, rate_bps=rate_bps)
-    apart = rate_bps is not None and (state.is_gated or _needs_end(link))
+    apart = rate_bps is not None and (state.is_gated or _needs_end(link, netem))
     parts = netem.split() if apart else (netem,)
     if link.steps or any(not part.does_nothing for part in parts):
         made += [_alone(part.qdisc(loss_seed)) for part in parts]
@@ -243,11 +243,11 @@ def arrival_filter(link: Link) -> tuple[TcObject, ...]:
     return (ingress, TcObject(ARRIVALS, FILTER, qdisc.every(link.loss.every), "filter"))
 
 
-def _needs_end(link: Link) -> bool:
+def _needs_end(link: Link, netem: Netem) -> bool:
     """Whether propagation needs its own netem, which packets reach at the end of their transmission: the link
     has jitter, by which packets overtake each other, or changes of the delay or the loss."""
     changes = any("delay_ns" in values or "loss" in values for _, values in link.steps)
-    return changes or jitter_of(link.impairments) is not None
+    return changes or netem.jitter is not None
 
 
 def _shapes(queue: DropTail | Discipline | None) -> bool:
