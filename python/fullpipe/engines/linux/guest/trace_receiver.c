@@ -7,7 +7,6 @@
 #define MAX_BLOCKS 400
 #define DELAY_US 40000
 #define WHOLE_WINDOW 2048 /* times 256 B */
-#define OPTION_ROOM 28    /* beside timestamps */
 
 static struct {
 	const struct path *path;
