@@ -133,11 +133,12 @@ class Case:
 
     def times_s(self) -> list[float]:
         """The time of every seed from 0 s to the end of the main transfer."""
-        return [self._time_s(seed) for seed in SEEDS]
-
-    def _time_s(self, seed: int) -> float:
         scenario = self.scenario().with_values({"record.interval": "off"})
-        [row] = fullpipe.run(scenario, seed=seed).flows.filter(flow=MAIN).to_dicts()
+        return [self._time_s(fullpipe.run(scenario, seed=seed)) for seed in SEEDS]
+
+    @staticmethod
+    def _time_s(run: fullpipe.Run) -> float:
+        [row] = run.flows.filter(flow=MAIN).to_dicts()
         return float(row["start_s"] + row["fct_s"])
 
     def row(self) -> list[str]:
