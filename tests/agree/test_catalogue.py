@@ -6,6 +6,7 @@ import pytest
 
 from fullpipe.api import refusals
 from fullpipe.engines import engine
+from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.validation.agree import Case, cases, held_out_cases
 from fullpipe.validation.agree.catalogue import HELD_OUT, LAST, REGIMES
 
@@ -50,8 +51,9 @@ def test_no_case_is_run_twice() -> None:
 
 def test_held_out_paths_are_none_of_the_catalogue() -> None:
     def path(case: Case) -> tuple[float | None, float]:
-        bottleneck = case.scenario.topology.bottleneck  # type: ignore[union-attr]
-        queue = bottleneck.queue
+        topology = case.scenario.topology
+        assert isinstance(topology, Dumbbell)
+        bottleneck, queue = topology.bottleneck, topology.bottleneck.queue
         return bottleneck.rate_bps or queue.rate_bps, bottleneck.delay_s
 
     assert not {path(case) for case in cases()} & {path(case) for case in held_out_cases()}
