@@ -106,7 +106,7 @@ def tuned_cases() -> list[Case]:
 
 
 def held_out_cases() -> list[Case]:
-    """Every case of the second draw, which was made when the model was finished."""
+    """Every case of the held-out draw, which was made when the model was finished."""
     return transients(HELD_OUT)
 
 
