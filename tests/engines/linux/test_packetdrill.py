@@ -25,9 +25,13 @@ if TYPE_CHECKING:
 
 VERSION = "7.2."
 """Kernel whose scripts the verdicts are about."""
-VERDICTS: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "packetdrill.json").read_text(encoding="utf-8")
-)
+
+
+def recorded(name: str) -> dict[str, Any]:
+    return dict(json.loads((Path(__file__).parent / name).read_text(encoding="utf-8")))
+
+
+VERDICTS = recorded("packetdrill.json")
 """Names of scripts by verdict, with the reason of those that fail or do not apply."""
 SCRIPT = """
     0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -48,10 +52,13 @@ SCRIPTS = {
 """Scripts that say nothing, pass, fail and do not apply, each with the exit code."""
 
 
-ON_LINUX: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "packetdrill-linux.json").read_text(encoding="utf-8")
-)
+ON_LINUX = recorded("packetdrill-linux.json")
 """Verdicts of the scripts on a kernel of this version, in the same form."""
+
+
+def by_script(names_by_verdict: dict[str, Any]) -> dict[str, str]:
+    """The verdict of every script."""
+    return {name: verdict for verdict, names in names_by_verdict.items() for name in names}
 
 
 def _scripts() -> list[Path]:
@@ -71,9 +78,7 @@ def outcomes() -> dict[str, PacketdrillOutcome]:
 
 
 def test_every_script_of_the_kernel_has_a_known_verdict(outcomes: dict[str, PacketdrillOutcome]) -> None:
-    assert {name: outcome["verdict"] for name, outcome in outcomes.items()} == {
-        name: verdict for verdict, names in VERDICTS.items() for name in names
-    }
+    assert {name: outcome["verdict"] for name, outcome in outcomes.items()} == by_script(VERDICTS)
 
 
 def test_scripts_that_do_not_apply_have_the_known_reason(outcomes: dict[str, PacketdrillOutcome]) -> None:
@@ -96,7 +101,7 @@ def test_the_kernel_has_known_verdicts_on_its_scripts(
     shutil.copy(scripts[0].with_name("defaults.sh"), tmp_path)
     result = CliRunner().invoke(app, ["packetdrill", str(tmp_path), "--engine", "linux", "--json"])
     found = {Path(script["script"]).stem: script for script in json.loads(result.output)["scripts"]}
-    known = {name: verdict for verdict, names in ON_LINUX.items() for name in names}
+    known = by_script(ON_LINUX)
     assert {name: outcome["verdict"] for name, outcome in found.items()} == {
         name: known[name] for name in found
     }
@@ -176,9 +181,7 @@ def test_an_engine_that_fails_has_an_exit_code_of_its_own(
     assert "the guest did not finish" in result.output
 
 
-GOOGLE: dict[str, dict[str, list[str]]] = json.loads(
-    (Path(__file__).parent / "packetdrill-google.json").read_text(encoding="utf-8")
-)
+GOOGLE = recorded("packetdrill-google.json")
 """Names of packetdrill's own scripts (commit 2c4001c) by verdict, on the simulator's TCP and on Linux 7.2."""
 
 
@@ -198,8 +201,7 @@ def test_scripts_of_packetdrill_have_known_verdicts(engine: str, request: pytest
         "linux": lambda: drill.play(texts),
     }
     outcomes = zip(scripts, players[engine](), strict=True)
-    known = {name: verdict for verdict, names in GOOGLE[engine].items() for name in names}
-    assert {name: outcome["verdict"] for name, outcome in outcomes} == known
+    assert {name: outcome["verdict"] for name, outcome in outcomes} == by_script(GOOGLE[engine])
 
 
 def test_no_script_of_packetdrill_fails_that_the_kernel_passes() -> None:
