@@ -199,7 +199,8 @@ def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
     for dimension in (DURATION, RATE, SIZE):
         if all(other in dimension.units for _, other in parts):
             sizes = [(number * dimension.units[other], other) for number, other in parts]
-            unit = sorted(dict.fromkeys(sizes))[(len({*sizes}) - 1) // 2][1]
+            distinct = sorted(set(sizes))
+            unit = distinct[(len(distinct) - 1) // 2][1]
             return [float(size / dimension.units[unit]) for size, _ in sizes], unit
     return None
 
